@@ -1,0 +1,1 @@
+"""Measurements of conjoin against its rivals: accuracy on real grouped data, and speed."""

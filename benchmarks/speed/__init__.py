@@ -1,0 +1,1 @@
+"""Speed: our paths against plain ones, in one run, as ratios."""

@@ -1,0 +1,53 @@
+"""Criteria: what decides whether two units are better joined.
+
+A new criterion is one file here, one test file and one line in `CRITERIA`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from conjoin.criterion.base import Criterion, PairScore, Unit
+from conjoin.criterion.bound import Bound
+from conjoin.criterion.design import Gaussian
+from conjoin.criterion.direct import Direct
+from conjoin.criterion.oracle import Oracle
+from conjoin.criterion.tuned import Tuned
+from conjoin.errors import ArgumentError
+
+CRITERIA: dict[str, Callable[..., Criterion]] = {
+    "tuned": Tuned,
+    "bound": Bound,
+    "direct": Direct,
+    "oracle": Oracle,
+}
+
+
+def make_criterion(method: "str | Criterion", options: dict[str, Any]) -> Criterion:
+    """Return the criterion of a name with its options, or the criterion passed."""
+    if not isinstance(method, str):
+        if options:
+            raise ArgumentError(
+                f"{sorted(options)} cannot be combined with a ready criterion; set them on "
+                f"{type(method).__name__} instead."
+            )
+        return method
+    if method not in CRITERIA:
+        raise ArgumentError(f"method={method!r} is unknown; expected one of {sorted(CRITERIA)}.")
+    try:
+        return CRITERIA[method](**options)
+    except TypeError as error:
+        raise ArgumentError(f"method={method!r} does not take these options: {error}.") from None
+
+
+__all__ = [
+    "CRITERIA",
+    "Bound",
+    "Criterion",
+    "Direct",
+    "Gaussian",
+    "Oracle",
+    "PairScore",
+    "Tuned",
+    "Unit",
+    "make_criterion",
+]

@@ -1,0 +1,105 @@
+"""What every criterion takes and returns.
+
+A criterion looks at two units (a unit is a dataset, or datasets already joined) and gives a score:
+the larger, the better it is to join them; above `threshold` they are joined. `prepare` does once
+per unit whatever does not depend on the partner, such as resampling; `compare` then takes two
+prepared units. Nothing here reads frames or files.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.moments import Basis, Moments
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A dataset, or datasets already joined, in working coordinates.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The datasets in it, sorted.
+    sizes : tuple of int
+        The number of rows of each, in the order of `names`.
+    Z : array, shape (n, p)
+        Design matrix in the coordinates of `basis`, rows of one dataset after another.
+    t : array, shape (n,)
+        Target in the coordinates of `basis`.
+    weights : array, shape (n,)
+    basis : Basis
+        Shared by all units of a collection.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    Z: FloatArray
+    t: FloatArray
+    weights: FloatArray
+    basis: Basis
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Moments of all rows."""
+        return Moments.from_rows(self.Z, self.t, self.weights)
+
+    @property
+    def label(self) -> str:
+        """The unit's name in messages."""
+        return " + ".join(self.names)
+
+    def union(self, other: "Unit") -> "Unit":
+        """Return both units as one; the order of the two does not matter."""
+        parts = sorted([*self._datasets(), *other._datasets()], key=lambda part: part[0])
+        return Unit(
+            names=tuple(name for name, *_ in parts),
+            sizes=tuple(len(t) for _, _, t, _ in parts),
+            Z=np.concatenate([Z for _, Z, _, _ in parts]),
+            t=np.concatenate([t for _, _, t, _ in parts]),
+            weights=np.concatenate([w for *_, w in parts]),
+            basis=self.basis,
+        )
+
+    def _datasets(self) -> list[tuple[str, FloatArray, FloatArray, FloatArray]]:
+        cuts = np.cumsum(self.sizes)[:-1]
+        return list(
+            zip(
+                self.names,
+                np.split(self.Z, cuts),
+                np.split(self.t, cuts),
+                np.split(self.weights, cuts),
+            )
+        )
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """What a criterion says of two units.
+
+    `phi` and `psi` are the two sides of the paper's inequality where the criterion has them (join
+    where phi >= psi), `alpha` the value that stands for log(1/delta) in them; nan elsewhere.
+    """
+
+    score: float
+    join: bool
+    phi: float = float("nan")
+    psi: float = float("nan")
+    alpha: float = float("nan")
+
+
+class Criterion(Protocol):
+    """The protocol: one `prepare` per unit, one `compare` per pair, one threshold for the score."""
+
+    @property
+    def threshold(self) -> float:
+        """Units are joined where the score is above this."""
+
+    def prepare(self, unit: Unit, seed: int) -> Any:
+        """Return what `compare` needs of a unit. Random draws depend on seed and names alone."""
+
+    def compare(self, a: Any, b: Any) -> PairScore:
+        """Score two prepared units."""

@@ -1,0 +1,1 @@
+"""Models fitted from moments."""

@@ -1,0 +1,109 @@
+"""The centred and scaled coordinates in which moments are formed.
+
+A year or a price has a mean far from zero, and products of such columns lose digits that a
+residual sum of squares needs. So columns are centred and scaled first (one pass for mean and scale,
+one for the values), moments are formed on the result, and coefficients are brought back at
+the border. With an intercept this is an invertible change of features: least squares, its
+residuals and every decision that depends on them are unchanged.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Affine coordinates for features and target.
+
+    Parameters
+    ----------
+    center, scale : arrays, shape (features,)
+        Feature j becomes (x_j - center_j) / scale_j.
+    target_center, target_scale : float
+        The same for the target.
+    intercept : bool
+        Whether a column of ones is put in front.
+    """
+
+    center: FloatArray
+    scale: FloatArray
+    target_center: float
+    target_scale: float
+    intercept: bool
+
+    @classmethod
+    def from_rows(
+        cls,
+        X: FloatArray,
+        y: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        intercept: bool = True,
+    ) -> "Basis":
+        """Centre (with an intercept only) and scale by the weighted mean and root mean square."""
+        w = np.ones(len(y)) if weights is None else weights
+        if intercept:
+            center = _mean(X, w)
+            target_center = float(_mean(y, w))
+        else:
+            center, target_center = np.zeros(X.shape[1]), 0.0
+        scale = np.sqrt(_mean((X - center) ** 2, w))
+        target_scale = float(np.sqrt(_mean((y - target_center) ** 2, w)))
+        return cls(
+            center=center,
+            scale=np.where(scale > 0, scale, 1.0),
+            target_center=target_center,
+            target_scale=target_scale if target_scale > 0 else 1.0,
+            intercept=intercept,
+        )
+
+    @classmethod
+    def raw(cls, features: int, *, intercept: bool = False) -> "Basis":
+        """Return the identity: the paper's own coordinates."""
+        return cls(np.zeros(features), np.ones(features), 0.0, 1.0, intercept)
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the design, intercept included."""
+        return len(self.center) + int(self.intercept)
+
+    def design(self, X: FloatArray) -> FloatArray:
+        """Return the design matrix of rows X (n, features) -> (n, width)."""
+        Z = (X - self.center) / self.scale
+        return np.concatenate([np.ones((*Z.shape[:-1], 1)), Z], axis=-1) if self.intercept else Z
+
+    def response(self, y: FloatArray) -> FloatArray:
+        """Return the target in these coordinates."""
+        return (y - self.target_center) / self.target_scale
+
+    def to_original(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return intercept (...,) and slopes (..., features) in the units of the data."""
+        slopes = beta[..., int(self.intercept) :] * self.target_scale / self.scale
+        constant = beta[..., 0] * self.target_scale if self.intercept else 0.0
+        intercept = constant + self.target_center - np.sum(slopes * self.center, axis=-1)
+        return intercept, slopes
+
+    def from_original(self, intercept: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Return the coefficients in these coordinates of a model in the units of the data."""
+        beta = slopes * self.scale / self.target_scale
+        if not self.intercept:
+            return beta
+        constant = intercept - self.target_center + np.sum(slopes * self.center, axis=-1)
+        head = np.asarray(constant / self.target_scale)[..., None]
+        return np.concatenate([head, beta], axis=-1)
+
+    def error_to_original(self, error: FloatArray) -> FloatArray:
+        """Return squared errors in squared units of the data's target."""
+        return error * self.target_scale**2
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted mean over rows, corrected once so that a large offset costs no digits."""
+    total = weights.sum()
+    first = np.tensordot(weights, values, axes=(0, 0)) / total
+    correction = np.tensordot(weights, values - first, axes=(0, 0)) / total
+    mean: FloatArray = first + correction
+    return mean

@@ -1,0 +1,130 @@
+"""Moments of datasets, folds and resamples: all that least squares ever needs of the rows.
+
+==========  =====================================================  ============
+symbol      meaning                                                shape
+==========  =====================================================  ============
+G           X' diag(w) X                                           (..., p, p)
+h           X' diag(w) y                                           (..., p)
+q           y' diag(w) y                                           (...,)
+n           number of rows with positive weight                    (...,)
+w           sum of weights; equal to n where rows are unweighted   (...,)
+==========  =====================================================  ============
+
+The moments of a union are the sums of the parts' moments, so joining is addition. A row of weight
+w counts as a row whose noise has variance sigma^2 / w: errors are averaged with the weights,
+degrees of freedom count rows.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray
+from conjoin.linalg import matvec
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """A stack of second moments; leading axes are batch axes (datasets, folds, resamples)."""
+
+    G: FloatArray
+    h: FloatArray
+    q: FloatArray
+    n: FloatArray
+    w: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in ("G", "h", "q", "n", "w"):
+            array = np.asarray(getattr(self, name), dtype=np.float64).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def from_rows(
+        cls, X: FloatArray, y: FloatArray, weights: FloatArray | None = None
+    ) -> "Moments":
+        """Return the moments of rows X (..., n, p), y (..., n); batch axes in front."""
+        if weights is None:
+            n = np.full(y.shape[:-1], float(y.shape[-1]))
+            return cls._from_augmented(np.concatenate([X, y[..., None]], axis=-1), n, n)
+        root = np.sqrt(weights)[..., None]
+        A = np.concatenate([X, y[..., None]], axis=-1) * root
+        return cls._from_augmented(A, np.sum(weights > 0, axis=-1), np.sum(weights, axis=-1))
+
+    @classmethod
+    def _from_augmented(cls, A: FloatArray, n: FloatArray, w: FloatArray) -> "Moments":
+        """Return moments from rows [X, y] already multiplied by the root of their weight."""
+        return cls.from_products(np.matmul(np.swapaxes(A, -1, -2), A), n, w)
+
+    @classmethod
+    def from_products(cls, P: FloatArray, n: FloatArray, w: FloatArray) -> "Moments":
+        """Return moments from P = [X, y]' diag(w) [X, y], shape (..., p+1, p+1)."""
+        return cls(G=P[..., :-1, :-1], h=P[..., :-1, -1], q=P[..., -1, -1], n=n, w=w)
+
+    @classmethod
+    def stack(cls, parts: Iterable["Moments"]) -> "Moments":
+        """Put moments of equal shape on a new leading axis."""
+        items = list(parts)
+        return cls(
+            *(np.stack([getattr(item, f) for item in items]) for f in ("G", "h", "q", "n", "w"))
+        )
+
+    @classmethod
+    def by_dataset(
+        cls, X: FloatArray, y: FloatArray, starts: IntArray, weights: FloatArray | None = None
+    ) -> "Moments":
+        """Return moments (K,) of rows sorted by dataset; dataset k is starts[k]:starts[k+1]."""
+        w = np.ones(len(y)) if weights is None else weights
+        A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(w)[:, None]
+        bounds = list(zip(starts[:-1], starts[1:]))
+        P = np.stack([A[i:j].T @ A[i:j] for i, j in bounds])
+        n = np.array([np.count_nonzero(w[i:j] > 0) for i, j in bounds], dtype=np.float64)
+        return cls.from_products(P, n, np.array([w[i:j].sum() for i, j in bounds]))
+
+    @property
+    def p(self) -> int:
+        """Number of columns of the design."""
+        return int(self.G.shape[-1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The batch axes."""
+        return tuple(self.q.shape)
+
+    @property
+    def W(self) -> FloatArray:
+        """Second moment matrix of the rows, G / w."""
+        return self.G / self.w[..., None, None]
+
+    def __getitem__(self, index: Any) -> "Moments":
+        """Select along the batch axes."""
+        return Moments(self.G[index], self.h[index], self.q[index], self.n[index], self.w[index])
+
+    def __add__(self, other: "Moments") -> "Moments":
+        """Return the moments of the union."""
+        return Moments(
+            self.G + other.G, self.h + other.h, self.q + other.q, self.n + other.n, self.w + other.w
+        )
+
+    def __sub__(self, other: "Moments") -> "Moments":
+        """Return the moments of what remains when the rows of `other` are taken out."""
+        return Moments(
+            self.G - other.G, self.h - other.h, self.q - other.q, self.n - other.n, self.w - other.w
+        )
+
+    def union(self, axis: int = 0) -> "Moments":
+        """Return the moments of the union over one batch axis (counted from the front)."""
+        return Moments(*(getattr(self, f).sum(axis=axis) for f in ("G", "h", "q", "n", "w")))
+
+    def sse(self, beta: FloatArray) -> FloatArray:
+        """Return the weighted squared errors of `beta` (..., p) on these rows, summed."""
+        value = self.q - 2 * np.sum(beta * self.h, axis=-1)
+        value = value + np.sum(beta * matvec(self.G, beta), axis=-1)
+        total: FloatArray = np.maximum(value, 0.0)
+        return total
+
+    def mse(self, beta: FloatArray) -> FloatArray:
+        """Return the weighted mean squared error of `beta` (..., p) on these rows."""
+        return self.sse(beta) / self.w

@@ -1,0 +1,100 @@
+"""Moments of many resamples of one dataset, and random streams that depend on names alone.
+
+A resample is a set of row numbers drawn with replacement. Its moments are those of the drawn
+rows; `left_out` are the moments of the rows that it did not take, each counted once, on which a
+model fitted to the resample can be judged.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray
+from conjoin.moments.gram import Moments
+
+BLOCK_VALUES = 131_072
+
+
+def stream(seed: int, *names: str) -> np.random.Generator:
+    """Return the random stream of a name (or of a cluster's names) under a seed.
+
+    It depends on nothing else, so that adding, removing or reordering datasets leaves the draws of
+    the others as they were.
+    """
+    text = "\x1f".join(names).encode()
+    words = np.frombuffer(hashlib.sha256(text).digest(), dtype=np.uint32)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=tuple(map(int, words))))
+
+
+def canonical_order(X: FloatArray, y: FloatArray) -> IntArray:
+    """Return an order of rows that depends on their values alone, not on how they arrived."""
+    order = np.argsort(y, kind="stable")
+    if np.any(np.diff(y[order]) == 0):  # ties in the target are settled by the features
+        order = np.lexsort((*X.T[::-1], y))
+    return order
+
+
+def split_rows(n: int, shares: tuple[float, ...], rng: np.random.Generator) -> tuple[IntArray, ...]:
+    """Split row numbers 0..n-1 at random into parts of the given shares (each at least a row)."""
+    order = rng.permutation(n)
+    cuts = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * n).astype(int)
+    parts = len(shares)
+    cuts = np.clip(cuts, np.arange(1, parts), np.maximum(n - np.arange(parts - 1, 0, -1), 1))
+    return tuple(np.split(order, cuts))
+
+
+def draw(rows: IntArray, n: int, resamples: int, rng: np.random.Generator) -> IntArray:
+    """Draw `resamples` times n of the given row numbers with replacement, shape (resamples, n)."""
+    return rows[rng.integers(len(rows), size=(resamples, n))]
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledMoments:
+    """Moments of resamples (B,) and of the rows each of them left out (B,)."""
+
+    drawn: Moments
+    left_out: Moments
+
+
+def resample(
+    X: FloatArray, y: FloatArray, weights: FloatArray, draws: IntArray, total: Moments
+) -> ResampledMoments:
+    """Return the moments of the drawn rows and, from the dataset's total, of the rows left out."""
+    drawn = draw_moments(X, y, weights, draws)
+    ordered = np.sort(draws, axis=1)
+    sample, place = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
+    again = ordered[sample, place + 1]  # every draw of a row beyond its first
+    repeats = _sum_by_sample(X[again], y[again], weights[again], sample, len(draws))
+    return ResampledMoments(drawn=drawn, left_out=total - (drawn - repeats))
+
+
+def draw_moments(X: FloatArray, y: FloatArray, weights: FloatArray, draws: IntArray) -> Moments:
+    """Return the moments of the drawn rows alone, shape (resamples,)."""
+    A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(weights)[:, None]
+    (resamples, n), width = draws.shape, A.shape[1]
+    # Blocks of rows that stay in the processor's cache, gathered into one buffer.
+    block = max(1, BLOCK_VALUES // (n * width))
+    buffer = np.empty((min(block, resamples), n, width))
+    P = np.empty((resamples, width, width))
+    for start in range(0, resamples, block):
+        some = draws[start : start + block]
+        rows = buffer[: len(some)]
+        np.take(A, some, axis=0, out=rows, mode="clip")  # draws are in range by construction
+        np.matmul(np.swapaxes(rows, -1, -2), rows, out=P[start : start + block])
+    w = np.take(weights, draws)
+    return Moments.from_products(P, np.count_nonzero(w, axis=-1), np.sum(w, axis=-1))
+
+
+def _sum_by_sample(
+    X: FloatArray, y: FloatArray, weights: FloatArray, sample: IntArray, samples: int
+) -> Moments:
+    """Return the moments of rows that each belong to a sample, sorted by sample."""
+    A = np.concatenate([X, y[:, None]], axis=1)
+    products = np.zeros((samples, A.shape[1], A.shape[1]))
+    if len(sample):
+        present, starts = np.unique(sample, return_index=True)
+        rows = A[:, :, None] * (A * weights[:, None])[:, None, :]
+        products[present] = np.add.reduceat(rows, starts, axis=0)
+    n = np.bincount(sample, weights > 0, minlength=samples)
+    return Moments.from_products(products, n, np.bincount(sample, weights, minlength=samples))

@@ -1,0 +1,1 @@
+"""The paper's tables, run again: paper and ours side by side."""

@@ -1,0 +1,57 @@
+"""Any table to plain columns: a mapping of column name to a one-dimensional array.
+
+pandas and Polars frames come through narwhals; a mapping of names to sequences is taken as it is.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from conjoin._typing import AnyArray
+from conjoin.errors import DataError
+
+Columns: TypeAlias = dict[str, AnyArray]
+
+
+def to_columns(table: Any, what: str = "data") -> Columns:
+    """Return the columns of a frame, or of a mapping of column name to sequence."""
+    if isinstance(table, Mapping):
+        return _from_mapping(table, what)
+    try:
+        frame = nw.from_native(table, eager_only=True)
+    except TypeError:
+        raise DataError(
+            f"{what} is a {type(table).__name__}; expected a pandas or Polars frame, or a mapping "
+            "of column names to arrays."
+        ) from None
+    names = [str(name) for name in frame.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
+    return {str(name): frame[name].to_numpy() for name in frame.columns}
+
+
+def _from_mapping(table: Mapping[Any, Any], what: str) -> Columns:
+    columns = {str(name): np.asarray(values) for name, values in table.items()}
+    for name, values in columns.items():
+        if values.ndim != 1:
+            raise DataError(
+                f"Column {name!r} of {what} has {values.ndim} dimensions; expected one value a row."
+            )
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"Columns of {what} differ in length: {sorted(lengths)} rows.")
+    return columns
+
+
+def is_table(value: Any) -> bool:
+    """Say whether a value is itself a table, as opposed to a column or a number."""
+    if isinstance(value, Mapping):
+        return True
+    try:
+        nw.from_native(value, eager_only=True)
+    except TypeError:
+        return False
+    return True

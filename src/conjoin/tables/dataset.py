@@ -1,0 +1,54 @@
+"""The checked form in which data travel to the mathematics."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conjoin._typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetCollection:
+    """Rows of all datasets, one dataset after another, finite and in float64.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Datasets, in natural order of their names.
+    features : tuple of str
+        Columns of X.
+    target : str
+    X : array, shape (rows, features)
+    y : array, shape (rows,)
+    weights : array, shape (rows,)
+    starts : array, shape (datasets + 1,)
+        Dataset k has rows starts[k] to starts[k+1].
+    """
+
+    names: tuple[str, ...]
+    features: tuple[str, ...]
+    target: str
+    X: FloatArray
+    y: FloatArray
+    weights: FloatArray
+    starts: IntArray
+
+    def rows(self, k: int) -> slice:
+        """Return the rows of dataset k."""
+        return slice(int(self.starts[k]), int(self.starts[k + 1]))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each dataset."""
+        return tuple(int(j - i) for i, j in zip(self.starts[:-1], self.starts[1:]))
+
+
+def natural_key(name: str) -> tuple[tuple[int, float, str], ...]:
+    """Sort key under which 'store 2' comes before 'store 10'."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", name)
+    return tuple((0, float(part), "") if i % 2 else (1, 0.0, part) for i, part in enumerate(parts))
+
+
+def natural_order(names: Sequence[str]) -> list[str]:
+    """Return the names in natural order; names that only look alike are settled by their text."""
+    return sorted(names, key=lambda name: (natural_key(name), name))
