@@ -142,24 +142,24 @@ def pair_statistics(
     """
     joint = one.moments + two.moments
     p = joint.p
-    d = one.beta - two.beta
+    d: FloatArray = one.beta - two.beta
     pull = linalg.matvec(two.moments.G, d)
     # One factorisation of Gc gives |Dd|^2 = (G1 d)' Gc^-1 (G2 d) and beta_c = beta1 - Gc^-1 G2 d.
     step = linalg.solve(joint.G, pull, full_rank=one.full_rank or two.full_rank)
-    if one.full_rank:
-        beta_c = one.beta - step
-    else:  # beta1 lies in the span of its own rows only
+    beta_c = one.beta - step
+    if not one.full_rank:  # beta1 lies in the span of its own rows only
         beta_c = linalg.solve(joint.G, joint.h, full_rank=two.full_rank)
-    Dd2 = np.maximum(np.sum(linalg.matvec(one.moments.G, d) * step, axis=-1), 0.0)
+    Dd2: FloatArray = np.maximum(np.sum(linalg.matvec(one.moments.G, d) * step, axis=-1), 0.0)
     S = one.G_inverse + two.G_inverse
     Sigma = linalg.symmetrise(constants.root @ S @ constants.root.T)
     n0 = float(np.max(joint.n)) - p
     n0_s2c = one.rss + two.rss + Dd2
     trace2 = linalg.trace_product(Sigma, Sigma)
+    norm: FloatArray
     if least_alpha is None or n0 <= 0:
         norm = linalg.top_eigenvalue(Sigma)
     else:
-        norm = np.sqrt(trace2)
+        norm = np.array(np.sqrt(trace2))
         open_to_join = n0_s2c > 2 * (1 + 2 * np.sqrt(least_alpha / n0)) * Dd2
         norm[open_to_join] = linalg.top_eigenvalue(Sigma[open_to_join])
     stats = PairStatistics(

@@ -12,8 +12,8 @@ bias        E[b_k' W_k b_k]
 ==========  ====================================================================
 
 For two datasets, `phi = A0 sigma2` is the variance that joining saves and `psi = delta' B0 delta`
-the bias it costs; joining helps exactly where phi > psi. The same two sums serve for clusters of any
-size, of which Theorem 1 is the case of two.
+the bias it costs; joining helps exactly where phi > psi. The same two sums serve for clusters of
+any size, of which Theorem 1 is the case of two.
 """
 
 from collections.abc import Mapping

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.linalg import matvec
 
 
@@ -59,7 +59,7 @@ class Moments:
         return cls.from_products(np.matmul(np.swapaxes(A, -1, -2), A), n, w)
 
     @classmethod
-    def from_products(cls, P: FloatArray, n: FloatArray, w: FloatArray) -> "Moments":
+    def from_products(cls, P: FloatArray, n: AnyArray, w: AnyArray) -> "Moments":
         """Return moments from P = [X, y]' diag(w) [X, y], shape (..., p+1, p+1)."""
         return cls(G=P[..., :-1, :-1], h=P[..., :-1, -1], q=P[..., -1, -1], n=n, w=w)
 

@@ -26,10 +26,9 @@ def to_columns(table: Any, what: str = "data") -> Columns:
             f"{what} is a {type(table).__name__}; expected a pandas or Polars frame, or a mapping "
             "of column names to arrays."
         ) from None
-    names = [str(name) for name in frame.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
+    except nw.exceptions.DuplicateError as error:
+        name = str(error).split("'")[1]
+        raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
     return {str(name): frame[name].to_numpy() for name in frame.columns}
 
 

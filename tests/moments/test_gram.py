@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from conjoin.moments import Basis, Moments
+
+FIELDS = ("G", "h", "q", "n", "w")
+
+
+def rows(seed, n, p):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, p)), rng.standard_normal(n), rng.uniform(0.1, 3, n)
+
+
+@given(st.integers(0, 1000), st.integers(1, 20), st.integers(1, 20), st.integers(1, 5))
+def test_union_is_the_sum(seed, n1, n2, p):
+    X, y, w = rows(seed, n1 + n2, p)
+    parts = [Moments.from_rows(X[s], y[s], w[s]) for s in (slice(n1), slice(n1, None))]
+    whole = Moments.from_rows(X, y, w)
+    for joined in (parts[0] + parts[1], Moments.stack(parts).union()):
+        for field in FIELDS:
+            assert_allclose(getattr(joined, field), getattr(whole, field), rtol=1e-12, atol=1e-12)
+    for field in FIELDS:
+        rest = getattr(whole - parts[0], field)
+        assert_allclose(rest, getattr(parts[1], field), rtol=1e-9, atol=1e-9)
+
+
+@given(st.integers(0, 1000), st.integers(1, 6))
+def test_batched_equals_looped(seed, batch):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((batch, 7, 3)), rng.standard_normal((batch, 7))
+    stacked = Moments.from_rows(X, y)
+    flat, starts = X.reshape(-1, 3), np.arange(batch + 1) * 7
+    for field in FIELDS:
+        looped = np.array([getattr(Moments.from_rows(X[k], y[k]), field) for k in range(batch)])
+        assert_allclose(getattr(stacked, field), looped)
+        assert_allclose(getattr(Moments.by_dataset(flat, y.ravel(), starts), field), looped)
+
+
+def test_row_order_does_not_matter():
+    X, y, w = rows(0, 50, 4)
+    order = np.random.default_rng(1).permutation(50)
+    a, b = Moments.from_rows(X, y, w), Moments.from_rows(X[order], y[order], w[order])
+    for field in FIELDS:
+        assert_allclose(getattr(a, field), getattr(b, field), rtol=1e-12)
+
+
+def test_integer_weights_repeat_rows_in_sums_but_not_in_counts():
+    X, y, _ = rows(0, 6, 2)
+    w = np.array([1, 2, 3, 1, 0, 1.0])
+    weighted = Moments.from_rows(X, y, w)
+    repeated = Moments.from_rows(np.repeat(X, w.astype(int), 0), np.repeat(y, w.astype(int)))
+    assert_allclose(weighted.G, repeated.G)
+    assert_allclose(weighted.h, repeated.h)
+    assert weighted.w == repeated.n == 8
+    assert weighted.n == 5
+
+
+def test_errors_of_any_coefficients_come_from_moments():
+    X, y, w = rows(3, 30, 3)
+    m, beta = Moments.from_rows(X, y, w), np.array([0.3, -1.0, 2.0])
+    residual = y - X @ beta
+    assert_allclose(m.sse(beta), np.sum(w * residual**2))
+    assert_allclose(m.mse(beta), np.average(residual**2, weights=w))
+
+
+def test_moments_cannot_be_changed():
+    X, y, _ = rows(0, 5, 2)
+    m = Moments.from_rows(X, y)
+    with pytest.raises(ValueError, match="read-only"):
+        m.G[0, 0] = 1.0
+    with pytest.raises(AttributeError):
+        m.G = X
+
+
+def test_year_and_price_columns_lose_no_digits():
+    rng = np.random.default_rng(0)
+    n = 400
+    year = rng.integers(2014, 2025, n).astype(float)
+    price = 1e7 + rng.standard_normal(n)
+    X = np.column_stack([year, price])
+    y = 3e5 + 0.5 * (year - 2019) - 2 * (price - 1e7) + 0.01 * rng.standard_normal(n)
+    basis = Basis.from_rows(X, y)
+    m = Moments.from_rows(basis.design(X), basis.response(y))
+    beta = np.linalg.solve(m.G, m.h)
+    intercept, slopes = basis.to_original(beta)
+    # The exact answer, from columns centred with integers and no rounding to speak of.
+    C = np.column_stack([np.ones(n), year - 2019, price - 1e7])
+    exact, rss = np.linalg.lstsq(C, y - 3e5, rcond=None)[:2]
+    assert_allclose(slopes, exact[1:], rtol=1e-9)
+    assert_allclose(basis.error_to_original(m.sse(beta)), rss[0], rtol=1e-6)
+    raw = np.column_stack([np.ones(n), X])
+    naive = y @ y - (raw.T @ y) @ np.linalg.solve(raw.T @ raw, raw.T @ y)
+    assert abs(naive / rss[0] - 1) > 0.1  # what raw moments would have made of it
+
+
+def test_basis_there_and_back():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(5, 3, (40, 3)), rng.normal(-7, 2, 40)
+    for intercept in (True, False):
+        basis = Basis.from_rows(X, y, intercept=intercept)
+        slopes = rng.standard_normal(3)
+        beta = basis.from_original(np.asarray(1.5 if intercept else 0.0), slopes)
+        back_intercept, back = basis.to_original(beta)
+        assert_allclose(back, slopes)
+        assert_allclose(back_intercept, 1.5 if intercept else 0.0, atol=1e-12)
+        prediction = basis.design(X) @ beta * basis.target_scale + basis.target_center
+        assert_allclose(prediction, (1.5 if intercept else 0.0) + X @ slopes)

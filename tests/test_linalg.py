@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from conjoin import linalg
+
+
+def grams(seed, batch, n, p, scale=1.0):
+    X = np.random.default_rng(seed).standard_normal((batch, n, p)) * scale
+    return np.swapaxes(X, -1, -2) @ X, X
+
+
+@given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 8))
+def test_batched_equals_looped(seed, batch, p):
+    G, _ = grams(seed, batch, p + 3, p)
+    b = np.random.default_rng(seed).standard_normal((batch, p))
+    for k in range(batch):
+        assert_allclose(linalg.inverse(G)[k], linalg.inverse(G[k]), rtol=1e-9, atol=1e-12)
+        assert_allclose(linalg.solve(G, b)[k], linalg.solve(G[k], b[k]), rtol=1e-9, atol=1e-12)
+        assert linalg.rank(G)[k] == linalg.rank(G[k])
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_moore_penrose_where_rows_are_fewer_than_columns(n):
+    G, X = grams(0, 5, n, 8)
+    assert_allclose(linalg.inverse(G), np.linalg.pinv(G, rcond=1e-10, hermitian=True), atol=1e-8)
+    assert (linalg.rank(G) == n).all()
+    assert not linalg.is_full_rank(G).any()
+
+
+def test_mixed_stack_treats_each_matrix_by_its_own_rank():
+    full, _ = grams(0, 1, 9, 4)
+    deficient, _ = grams(1, 1, 2, 4)
+    zero = np.zeros((1, 4, 4))
+    G = np.concatenate([full, deficient, zero])
+    assert linalg.rank(G).tolist() == [4, 2, 0]
+    result = linalg.inverse(G)
+    assert_allclose(result[0], np.linalg.inv(full[0]), rtol=1e-10)
+    assert_allclose(result[1], np.linalg.pinv(deficient[0]), atol=1e-10)
+    assert_allclose(result[2], 0)
+
+
+def test_rank_does_not_hang_on_units_or_order_of_columns():
+    G, _ = grams(2, 3, 20, 5)
+    scale = np.array([1e-6, 1.0, 1e6, 1e3, 1e-3])
+    scaled = G * scale * scale[:, None]
+    assert (linalg.rank(scaled) == 5).all()
+    expected = np.linalg.inv(G) / scale / scale[:, None]
+    assert_allclose(linalg.inverse(scaled), expected, rtol=1e-9)
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    X[:, 2] = X[:, 0] - X[:, 3]
+    for order in ([0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]):
+        assert linalg.rank(X[:, order].T @ X[:, order]) == 3
+
+
+@given(st.integers(0, 500), st.integers(1, 7))
+def test_parallel_sum_is_the_inverse_of_the_sum_of_inverses(seed, p):
+    (G1, G2), _ = grams(seed, 2, p + 4, p)
+    expected = np.linalg.inv(np.linalg.inv(G1) + np.linalg.inv(G2))
+    assert_allclose(linalg.parallel_sum(G1, G2), expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 10, 31])
+def test_top_eigenvalue_of_large_stacks(p):
+    M, _ = grams(3, 150, 2 * p + 1, p, scale=np.exp(np.random.default_rng(1).normal(size=p)))
+    M[0], M[1], M[2] = 0, np.eye(p), np.ones((p, p))
+    M[3] = np.diag(np.r_[np.ones(p - 1), 1 + 1e-9])  # nearly equal roots
+    M[4] *= 1e12
+    assert_allclose(linalg.top_eigenvalue(M), np.linalg.eigvalsh(M)[:, -1], rtol=2e-8, atol=1e-14)
+
+
+def test_square_root_and_traces():
+    (A, B), _ = grams(4, 2, 9, 4)
+    K = linalg.square_root(A)
+    assert_allclose(K.T @ K, A, rtol=1e-9)
+    assert_allclose(linalg.trace_product(A, B), np.trace(A @ B))
+    v = np.arange(4.0)
+    assert_allclose(linalg.quadratic(v, A), v @ A @ v)

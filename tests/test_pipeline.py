@@ -1,0 +1,174 @@
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+import conjoin
+from conjoin.datasets import make_clusters, make_pair
+from tests.helpers import table
+
+
+def long_frame(tables):
+    return pd.concat(
+        [pd.DataFrame(columns).assign(store=name) for name, columns in tables.items()],
+        ignore_index=True,
+    )
+
+
+def test_compare_returns_the_decision_the_fits_and_their_errors():
+    pair = make_pair(p=4, n=300, d=0.0)
+    result = conjoin.compare(*pair.tables().values(), target="y", random_state=1)
+    assert result.join
+    assert result.score > result.threshold == 0.0
+    assert 2 <= result.alpha <= 10
+    assert np.isfinite([result.phi, result.psi]).all()
+    X = np.vstack([np.column_stack([np.ones(300), pair.X[k]]) for k in "ab"])
+    expected = np.linalg.lstsq(X, np.concatenate([pair.y[k] for k in "ab"]), rcond=None)[0]
+    found = [result.fit_joined.intercept, *result.fit_joined.coef.values()]
+    assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    assert result.fit_a.rows == 300
+    assert result.fit_joined.rows == 600
+    assert_allclose(
+        result.fit_a.predict(pair.X["a"][:2]),
+        result.fit_a.intercept + pair.X["a"][:2] @ list(result.fit_a.coef.values()),
+    )
+    exact = pair.population_error("a", list(result.fit_a.coef.values()), result.fit_a.intercept)
+    assert result.fit_a.error == pytest.approx(exact, rel=0.25)
+    assert result.error_joined < result.error_separate
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.join = False
+
+
+@pytest.mark.parametrize("rule", ["signed", "literal"])
+def test_partition_keeps_clusters_labels_and_history(rule):
+    stores = make_clusters(sizes=(2, 1), n=250, p=3, distance=2.0)
+    result = conjoin.partition(stores.tables(), target="y", rule=rule, resamples=300)
+    assert sorted(sum(result.clusters, [])) == ["d1", "d2", "d3"]
+    for i, cluster in enumerate(result.clusters):
+        assert all(result.labels[name] == i for name in cluster)
+    assert len(result.models) == len(result.clusters)
+    assert all(step.result.score <= 1 for step in result.history)
+    if rule == "signed":
+        assert result.clusters == [["d1", "d2"], ["d3"]]
+
+
+@pytest.mark.parametrize("method", ["tuned", "bound", "direct"])
+def test_pandas_polars_and_mappings_give_the_same_answer(method):
+    tables = make_clusters(sizes=(2, 2), n=120, p=3, distance=1.0).tables()
+    frame = long_frame(tables)
+    options = {"target": "y", "method": method, "random_state": 3}
+    results = [
+        conjoin.partition(tables, **options),
+        conjoin.partition({k: pd.DataFrame(v) for k, v in tables.items()}, **options),
+        conjoin.partition({k: pl.DataFrame(v) for k, v in tables.items()}, **options),
+        conjoin.partition(frame, by="store", **options),
+        conjoin.partition(pl.from_pandas(frame), by="store", **options),
+    ]
+    assert all(result.clusters == results[0].clusters for result in results)
+    scores = [[step.result.score for step in result.history] for result in results]
+    assert all(score == scores[0] for score in scores)
+
+
+@pytest.mark.parametrize("method", ["tuned", "bound"])
+def test_row_order_and_order_of_datasets_change_nothing(method):
+    tables = make_clusters(sizes=(2, 2), n=100, p=3, distance=0.7).tables()
+    rng = np.random.default_rng(0)
+    shuffled = {}
+    for name in reversed(tables):
+        order = rng.permutation(100)
+        shuffled[name] = {c: v[order] for c, v in tables[name].items()}
+    one, two = (conjoin.partition(t, target="y", method=method) for t in (tables, shuffled))
+    assert one.clusters == two.clusters
+    for a, b in zip(one.history, two.history):
+        assert a.result.score == pytest.approx(b.result.score, rel=1e-6)
+
+
+def test_adding_a_dataset_leaves_the_scores_of_the_others_as_they_were():
+    criterion = conjoin.Tuned(resamples=200)
+    tables = make_clusters(sizes=(1, 1), n=150, p=3, distance=0.5).tables()
+    pair = conjoin.partition(tables, target="y", method=criterion, intercept=False)
+    more = {**tables, "z": {k: v + 50.0 for k, v in tables["d1"].items()}}
+    three = conjoin.partition(more, target="y", method=criterion, intercept=False)
+    first = next(step for step in three.history if step.right == ("d2",) or step.right == ("z",))
+    if first.right == ("d2",):
+        assert first.result.score == pytest.approx(pair.history[0].result.score)
+    assert {"d1", "d2", "z"} == set(three.labels)
+
+
+moment_methods = st.sampled_from(["direct", "bound"])
+
+
+def scores(result):
+    return [(step.left, step.right, step.joined) for step in result.history]
+
+
+@settings(max_examples=15)
+@given(
+    st.integers(0, 10_000), moment_methods, st.floats(0.01, 100), st.sampled_from([0.0, 0.2, 1.0])
+)
+def test_change_of_features_and_scale_of_target_leave_decisions(seed, method, scale, d):
+    rng = np.random.default_rng(seed)
+    beta = rng.standard_normal(3)
+    change = rng.standard_normal((3, 3)) + 3 * np.eye(3)
+    offset = rng.standard_normal(3)
+    plain, changed = {}, {}
+    for k, name in enumerate("abc"):
+        X = rng.standard_normal((40, 3))
+        y = X @ (beta + k * d) + rng.standard_normal(40)
+        plain[name] = table(X, y)
+        changed[name] = table(X @ change + offset, scale * y + 3)
+    options = {"target": "y", "method": method}
+    if method == "bound":
+        options["resamples"] = 50
+    one, two = (conjoin.partition(t, **options) for t in (plain, changed))
+    assert scores(one) == scores(two)
+    for a, b in zip(one.history, two.history):
+        assert a.result.score == pytest.approx(b.result.score, rel=1e-6, abs=1e-9)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10_000))
+def test_renaming_datasets_permutes_the_result(seed):
+    stores = make_clusters(sizes=(2, 1), n=60, p=3, distance=1.5, random_state=seed)
+    tables = stores.tables()
+    names = {"d1": "north", "d2": "south", "d3": "west"}
+    renamed = {names[k]: v for k, v in tables.items()}
+    oracle = stores.oracle(draws=50)
+    other = conjoin.Oracle(
+        {names[k]: v for k, v in oracle.truth.items()},
+        oracle.sigma2,
+        {names[k]: v for k, v in oracle.known.items()},
+        50,
+    )
+    one = conjoin.partition(tables, target="y", method=oracle)
+    two = conjoin.partition(renamed, target="y", method=other)
+    assert [[names[n] for n in cluster] for cluster in one.clusters] == two.clusters
+
+
+def test_weights_of_one_change_nothing_and_weights_move_the_fit():
+    pair = make_pair(p=2, n=80, d=0.0)
+    a, b = (pd.DataFrame(t) for t in pair.tables().values())
+    plain = conjoin.compare(a, b, target="y", method="direct")
+    ones = conjoin.compare(
+        a.assign(w=2.0), b.assign(w=2.0), target="y", method="direct", weights="w"
+    )
+    assert ones.fit_a.coef == pytest.approx(plain.fit_a.coef)
+    assert ones.fit_a.error == pytest.approx(plain.fit_a.error)
+    w = np.linspace(0.1, 2, 80)
+    moved = conjoin.compare(a.assign(w=w), b.assign(w=w), target="y", method="direct", weights="w")
+    X = np.column_stack([np.ones(80), pair.X["a"]])
+    expected = np.linalg.solve(X.T @ (w[:, None] * X), X.T @ (w * pair.y["a"]))
+    assert_allclose([moved.fit_a.intercept, *moved.fit_a.coef.values()], expected, rtol=1e-8)
+
+
+def test_ready_criterion_and_frozen_results():
+    pair = make_pair(p=3, n=100, d=3.0)
+    result = conjoin.compare(*pair.tables().values(), target="y", method=conjoin.Bound())
+    assert result.method == "bound"
+    assert not result.join
+    assert conjoin.compare(*pair.tables().values(), target="y", method="direct").alpha != 0
