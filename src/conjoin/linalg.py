@@ -29,7 +29,12 @@ CACHE_VALUES = 80_000
 
 def quadratic(v: FloatArray, M: FloatArray) -> FloatArray:
     """Return v'Mv for stacks of vectors (..., p) and matrices (..., p, p)."""
-    value: FloatArray = np.sum(v * matvec(M, v), axis=-1)
+    return dot(v, matvec(M, v))
+
+
+def dot(u: FloatArray, v: FloatArray) -> FloatArray:
+    """Return u'v for stacks of vectors (..., p)."""
+    value: FloatArray = np.einsum("...i,...i->...", u, v)
     return value
 
 
@@ -41,7 +46,7 @@ def matvec(M: FloatArray, v: FloatArray) -> FloatArray:
 
 def trace_product(A: FloatArray, B: FloatArray) -> FloatArray:
     """Return tr(AB) for stacks of symmetric matrices."""
-    value: FloatArray = np.sum(A * B, axis=(-2, -1))
+    value: FloatArray = np.einsum("...ij,...ij->...", A, B)
     return value
 
 

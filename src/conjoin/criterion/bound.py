@@ -146,12 +146,12 @@ def pair_statistics(
     pull = linalg.matvec(two.moments.G, d)
     # One factorisation of Gc gives |Dd|^2 = (G1 d)' Gc^-1 (G2 d) and beta_c = beta1 - Gc^-1 G2 d.
     step = linalg.solve(joint.G, pull, full_rank=one.full_rank or two.full_rank)
-    beta_c = one.beta - step
+    beta_c: FloatArray = one.beta - step
     if not one.full_rank:  # beta1 lies in the span of its own rows only
         beta_c = linalg.solve(joint.G, joint.h, full_rank=two.full_rank)
-    Dd2: FloatArray = np.maximum(np.sum(linalg.matvec(one.moments.G, d) * step, axis=-1), 0.0)
+    Dd2: FloatArray = np.maximum(linalg.dot(linalg.matvec(one.moments.G, d), step), 0.0)
     S = one.G_inverse + two.G_inverse
-    Sigma = linalg.symmetrise(constants.root @ S @ constants.root.T)
+    Sigma = constants.root @ S @ constants.root.T
     n0 = float(np.max(joint.n)) - p
     n0_s2c = one.rss + two.rss + Dd2
     trace2 = linalg.trace_product(Sigma, Sigma)

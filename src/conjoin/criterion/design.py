@@ -60,7 +60,8 @@ def design_constants(one: Designs, two: Designs) -> DesignConstants:
     spread_c = np.mean(Gc_inverse, axis=0)
     A0 = linalg.trace_product(one.W, one.mean_inverse - spread_c)
     A0 = A0 + linalg.trace_product(two.W, two.mean_inverse - spread_c)
-    Z1, Z2 = np.matmul(Gc_inverse, one.G), np.matmul(Gc_inverse, two.G)
+    Z1 = np.matmul(Gc_inverse, one.G)
+    Z2 = np.matmul(Gc_inverse, two.G)
     B0 = _mean_sandwich(Z1, two.W) + _mean_sandwich(Z2, one.W)
     return DesignConstants.of(float(A0), linalg.symmetrise(B0))
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
-from conjoin.linalg import matvec
+from conjoin.linalg import dot, matvec
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +120,7 @@ class Moments:
 
     def sse(self, beta: FloatArray) -> FloatArray:
         """Return the weighted squared errors of `beta` (..., p) on these rows, summed."""
-        value = self.q - 2 * np.sum(beta * self.h, axis=-1)
-        value = value + np.sum(beta * matvec(self.G, beta), axis=-1)
-        total: FloatArray = np.maximum(value, 0.0)
+        total: FloatArray = np.maximum(self.q + dot(beta, matvec(self.G, beta) - 2 * self.h), 0.0)
         return total
 
     def mse(self, beta: FloatArray) -> FloatArray:

@@ -62,11 +62,20 @@ def resample(
 ) -> ResampledMoments:
     """Return the moments of the drawn rows and, from the dataset's total, of the rows left out."""
     drawn = draw_moments(X, y, weights, draws)
+    # What was drawn once is what was drawn, less every draw of a row beyond its first. Those
+    # draws are few; lists of unequal length are filled up with a row of weight zero.
     ordered = np.sort(draws, axis=1)
-    sample, place = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
-    again = ordered[sample, place + 1]  # every draw of a row beyond its first
-    repeats = _sum_by_sample(X[again], y[again], weights[again], sample, len(draws))
-    return ResampledMoments(drawn=drawn, left_out=total - (drawn - repeats))
+    again = ordered[:, 1:] == ordered[:, :-1]
+    place = np.cumsum(again, axis=1)
+    sample, at = np.nonzero(again)
+    repeats = np.full((len(draws), int(place[:, -1].max(initial=0))), len(y))
+    repeats[sample, place[sample, at] - 1] = ordered[sample, at + 1]
+    padded = (
+        np.append(X, np.zeros((1, X.shape[1])), axis=0),
+        np.append(y, 0),
+        np.append(weights, 0),
+    )
+    return ResampledMoments(drawn, total - (drawn - draw_moments(*padded, repeats)))
 
 
 def draw_moments(X: FloatArray, y: FloatArray, weights: FloatArray, draws: IntArray) -> Moments:
@@ -74,7 +83,7 @@ def draw_moments(X: FloatArray, y: FloatArray, weights: FloatArray, draws: IntAr
     A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(weights)[:, None]
     (resamples, n), width = draws.shape, A.shape[1]
     # Blocks of rows that stay in the processor's cache, gathered into one buffer.
-    block = max(1, BLOCK_VALUES // (n * width))
+    block = max(1, BLOCK_VALUES // max(n * width, 1))
     buffer = np.empty((min(block, resamples), n, width))
     P = np.empty((resamples, width, width))
     for start in range(0, resamples, block):
@@ -84,17 +93,3 @@ def draw_moments(X: FloatArray, y: FloatArray, weights: FloatArray, draws: IntAr
         np.matmul(np.swapaxes(rows, -1, -2), rows, out=P[start : start + block])
     w = np.take(weights, draws)
     return Moments.from_products(P, np.count_nonzero(w, axis=-1), np.sum(w, axis=-1))
-
-
-def _sum_by_sample(
-    X: FloatArray, y: FloatArray, weights: FloatArray, sample: IntArray, samples: int
-) -> Moments:
-    """Return the moments of rows that each belong to a sample, sorted by sample."""
-    A = np.concatenate([X, y[:, None]], axis=1)
-    products = np.zeros((samples, A.shape[1], A.shape[1]))
-    if len(sample):
-        present, starts = np.unique(sample, return_index=True)
-        rows = A[:, :, None] * (A * weights[:, None])[:, None, :]
-        products[present] = np.add.reduceat(rows, starts, axis=0)
-    n = np.bincount(sample, weights > 0, minlength=samples)
-    return Moments.from_products(products, n, np.bincount(sample, weights, minlength=samples))
