@@ -1,10 +1,10 @@
 """conjoin: which datasets should be trained together, which apart."""
 
 from conjoin import datasets
-from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Tuned
+from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Risk, Tuned, Validated
 from conjoin.errors import ConjoinError, ConjoinWarning
 from conjoin.pipeline import compare, partition
-from conjoin.result import Comparison, LinearFit, Partition
+from conjoin.result import Comparison, Estimate, LinearFit, Partition
 
 __version__ = "0.1.0"
 
@@ -14,11 +14,14 @@ __all__ = [
     "ConjoinError",
     "ConjoinWarning",
     "Direct",
+    "Estimate",
     "Gaussian",
     "LinearFit",
     "Oracle",
     "Partition",
+    "Risk",
     "Tuned",
+    "Validated",
     "compare",
     "datasets",
     "partition",

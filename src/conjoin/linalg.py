@@ -72,7 +72,7 @@ def _scaled_inverse(R: FloatArray) -> tuple[FloatArray, BoolArray]:
     try:
         inverse = np.linalg.inv(R)
     except np.linalg.LinAlgError:  # one singular matrix fails the whole stack: set those aside
-        regular = np.linalg.eigvalsh(R)[..., 0] > np.finfo(float).eps * R.shape[-1]
+        regular = np.linalg.eigvalsh(R)[..., 0] > 1e-3 * RANK_TOLERANCE
         inverse = np.linalg.inv(np.where(regular[..., None, None], R, np.eye(R.shape[-1])))
     else:
         regular = np.ones(R.shape[:-2], dtype=bool)

@@ -1,19 +1,27 @@
 """The public functions: tables in, decisions and models out."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from conjoin._typing import FloatArray
-from conjoin.criterion import Criterion, Unit, make_criterion
+from conjoin import strategy as strategies
+from conjoin._typing import FloatArray, IntArray
+from conjoin.criterion import CRITERIA, Criterion, PairScore, Unit, make_criterion
+from conjoin.criterion.checks import check_level
 from conjoin.criterion.risk import cluster_errors, noise_variances
+from conjoin.criterion.verdict import judge, judge_merge, rows_to_settle
 from conjoin.errors import ArgumentError
-from conjoin.grouping import GROUPINGS
+from conjoin.grouping import Merge, greedy
+from conjoin.grouping.ledger import ledger
+from conjoin.methods import PARTITIONS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
-from conjoin.result import Comparison, LinearFit, Partition
+from conjoin.result import Comparison, Estimate, LinearFit, MergeVerdict, Partition
 from conjoin.tables import DatasetCollection, collect
+from conjoin.working import Working
+
+Progress = Callable[[int, int], None]
 
 
 def compare(
@@ -21,14 +29,15 @@ def compare(
     b: Any,
     *,
     target: str,
-    method: str | Criterion = "tuned",
+    method: str | Criterion = "risk",
+    delta: float = 0.1,
     random_state: int = 0,
     features: Sequence[str] | None = None,
     weights: str | None = None,
     intercept: bool = True,
     **options: Any,
 ) -> Comparison:
-    """Say whether two datasets should be trained together.
+    """Say whether two datasets should be trained together, and how sure that is.
 
     Parameters
     ----------
@@ -37,8 +46,10 @@ def compare(
     target : str
         Column to predict.
     method : str or Criterion
-        "tuned" (the paper's Algorithm 2), "bound" (Algorithm 1), "direct" (training losses), or a
-        ready criterion.
+        What makes the point decision: "risk" (unbiased out-of-sample error, the default), "gcv",
+        "validated", or the paper's "tuned", "bound" and "direct"; or a ready criterion.
+    delta : float
+        Level of the verdict and of the interval (and of the paper's inequality).
     random_state : int
         Seed of every random draw.
     features : list of str, optional
@@ -48,35 +59,45 @@ def compare(
     intercept : bool
         Whether models have an intercept.
     **options
-        Passed to the criterion, such as `delta`, `n`, `resamples`, `rule`.
+        Passed to the criterion, such as `n`, `resamples`, `rule` of method="tuned".
 
     Examples
     --------
     >>> from conjoin.datasets import make_pair
-    >>> pair = make_pair(p=5, n=300, d=0.0, random_state=0)
-    >>> compare(*pair.tables().values(), target="y").join
-    True
-    >>> far = make_pair(p=5, n=300, d=1.0, random_state=0)
-    >>> compare(*far.tables().values(), target="y").join
-    False
+    >>> same = compare(*make_pair(p=10, n=300, d=0.0).tables().values(), target="y")
+    >>> same.join, same.verdict
+    (True, 'join')
+    >>> far = compare(*make_pair(p=10, n=300, d=1.0).tables().values(), target="y")
+    >>> far.join, far.verdict
+    (False, 'apart')
     """
+    check_level("delta", delta)
+    if method in ("tuned", "bound"):
+        options = {"delta": delta, **options}
     criterion = make_criterion(method, options)
     collection = collect({"a": a, "b": b}, target=target, features=features, weights=weights)
     units = to_units(collection, intercept=intercept)
     seed = check_seed(random_state)
-    one, two = (criterion.prepare(unit, seed) for unit in units)
-    result = criterion.compare(one, two)
+    result = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
     moments = Moments.stack([unit.moments for unit in units])
     noise = noise_variances(moments)
     basis = units[0].basis
     fit_a, fit_b = (_linear_fit(collection, basis, moments[[k]], noise[[k]]) for k in (0, 1))
     fit_joined = _linear_fit(collection, basis, moments, noise)
+    found = judge(moments[0], moments[1], delta=delta)
+    undecided = found.verdict == "undecided"
+    scale = basis.target_scale**2
     return Comparison(
+        verdict=found.verdict,
         join=result.join,
+        gain=found.gain * scale,
+        interval=(found.interval[0] * scale, found.interval[1] * scale),
+        delta=delta,
+        rows_to_settle=rows_to_settle(moments[0], moments[1], delta=delta) if undecided else 1.0,
         score=result.score,
         threshold=criterion.threshold,
-        phi=float(basis.error_to_original(np.asarray(result.phi))),
-        psi=float(basis.error_to_original(np.asarray(result.psi))),
+        phi=result.phi * scale,
+        psi=result.psi * scale,
         alpha=result.alpha,
         method=_method_name(method),
         fit_a=fit_a,
@@ -92,16 +113,20 @@ def partition(
     *,
     target: str,
     by: str | None = None,
-    method: str | Criterion = "tuned",
-    grouping: str = "greedy",
+    method: str | Criterion = "risk",
+    strategy: str = "auto",
+    grouping: Literal["agglomerative", "greedy"] | None = None,
+    count: Literal["datasets", "rows"] = "datasets",
+    delta: float = 0.1,
+    folds: int = 10,
     random_state: int = 0,
     features: Sequence[str] | None = None,
     weights: str | None = None,
     intercept: bool = True,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Partition:
-    """Find which datasets to train together.
+    """Find which datasets to train together, and fit the models.
 
     Parameters
     ----------
@@ -111,42 +136,193 @@ def partition(
         Column to predict.
     by : str, optional
         Column that names the dataset; needed when data is one table.
-    method, random_state, features, weights, intercept, **options
+    method : str or Criterion
+        What finds the clusters: "risk" (the default: partitions proposed by their evidence,
+        judged by validated risk against joining all and joining none), "evidence", "mallows"
+        (agglomeration over the unbiased risk), "validated"; the plain "chow", "bic" and
+        "kmeans"; the paper's "tuned", "bound" and "direct"; or a ready criterion.
+    strategy : str
+        Which models the datasets get: "auto" (an average of strategies weighted by validated
+        error), "best" (the one with least validated error), or one by name: "separate",
+        "pooled", "clusters", "intercept", "slopes", "partial", "full", "mixture". Clusters and
+        their models are in the result whatever is chosen.
+    grouping : "agglomerative" or "greedy", optional
+        How pairs become clusters; "greedy" is the paper's Algorithm 3 and needs a criterion. By
+        default what the method was made for.
+    count : "datasets" or "rows"
+        Whether every dataset counts the same in errors, or every row.
+    delta : float
+        Level of the verdicts in the ledger (and of the paper's inequality).
+    folds : int
+        Folds of the validation.
+    random_state, features, weights, intercept, **options
         As in `compare`.
-    grouping : str
-        "greedy", the paper's Algorithm 3.
     progress : callable, optional
-        Called with the number of datasets placed so far and in all.
+        Called with the number of steps done so far and in all.
 
     Examples
     --------
     >>> from conjoin.datasets import make_clusters
-    >>> stores = make_clusters(sizes=(2, 2), n=300, p=4, distance=2.0, random_state=0)
-    >>> partition(stores.tables(), target="y").clusters
+    >>> stores = make_clusters(sizes=(2, 2), n=100, p=4, distance=2.0)
+    >>> result = partition(stores.tables(), target="y")
+    >>> result.clusters
     [['d1', 'd2'], ['d3', 'd4']]
+    >>> sorted(result.coefficients)
+    ['d1', 'd2', 'd3', 'd4']
     """
-    criterion = make_criterion(method, options)
-    if grouping not in GROUPINGS:
-        raise ArgumentError(
-            f"grouping={grouping!r} is unknown; expected one of {sorted(GROUPINGS)}."
-        )
+    check_level("delta", delta)
     collection = collect(data, target=target, by=by, features=features, weights=weights)
-    units = to_units(collection, intercept=intercept)
-    found = GROUPINGS[grouping](criterion, units, check_seed(random_state), progress)
-    moments = Moments.stack([unit.moments for unit in units])
-    noise = noise_variances(moments)
-    position = {name: k for k, name in enumerate(collection.names)}
-    members = [[position[name] for name in cluster] for cluster in found.clusters]
-    models = [_linear_fit(collection, units[0].basis, moments[k], noise[k]) for k in members]
-    return Partition(
-        clusters=[list(cluster) for cluster in found.clusters],
-        labels={name: i for i, cluster in enumerate(found.clusters) for name in cluster},
-        history=found.history,
-        models=models,
-        method=_method_name(method),
-        grouping=grouping,
-        features=collection.features,
+    seed = check_seed(random_state)
+    working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
+    use_greedy = _wants_greedy(method, grouping)
+    if method in ("tuned", "bound") and use_greedy:
+        options = {"delta": delta, **options}
+    criterion = make_criterion(method, options) if use_greedy else None
+    if criterion is None and options:
+        raise ArgumentError(f"method={method!r} does not take the options {sorted(options)}.")
+    found = None
+    if criterion is not None:
+        units = to_units(collection, intercept=intercept)
+        found = greedy(criterion, units, seed, progress)
+    outcome = strategies.run(working.moments, working.folds, working.weights)
+    if found is not None:
+        position = {name: i for i, c in enumerate(found.clusters) for name in c}
+        labels = np.array([position[name] for name in collection.names])
+    else:
+        labels = PARTITIONS[str(method)].find(working, outcome)
+    return _result(
+        collection, working, outcome, labels, method, strategy, delta, found and found.history
     )
+
+
+def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:
+    """Say whether Algorithm 3 makes the clusters; refuse what does not fit together."""
+    if grouping not in (None, "agglomerative", "greedy"):
+        raise ArgumentError(
+            f"grouping={grouping!r} is unknown; expected 'agglomerative' or 'greedy'."
+        )
+    if not isinstance(method, str):
+        return True
+    if method not in PARTITIONS and method not in CRITERIA:
+        names = sorted({*PARTITIONS, *CRITERIA})
+        raise ArgumentError(f"method={method!r} is unknown; expected one of {names}.")
+    if grouping == "agglomerative" and method not in PARTITIONS:
+        raise ArgumentError(f"method={method!r} scores pairs only; leave grouping out.")
+    if grouping == "greedy" and method not in CRITERIA:
+        raise ArgumentError(f"method={method!r} finds clusters itself; leave grouping out.")
+    return grouping == "greedy" or method not in PARTITIONS
+
+
+def _result(
+    collection: DatasetCollection,
+    working: Working,
+    outcome: strategies.Outcome,
+    labels: IntArray,
+    method: str | Criterion,
+    strategy: str,
+    delta: float,
+    history: tuple[Merge, ...] | None,
+) -> Partition:
+    names = collection.names
+    noise = noise_variances(working.moments)
+    members = [np.nonzero(labels == c)[0] for c in range(int(labels.max()) + 1)]
+    hard = strategies.validate(
+        strategies.clusters(labels), working.moments, working.folds
+    )
+    chosen, coef, cells = _choose(strategy, working, outcome, labels, hard)
+    per_dataset = cells.sum(axis=0) / working.moments.w
+    rows = np.asarray(collection.sizes)
+    return Partition(
+        clusters=[[names[k] for k in cluster] for cluster in members],
+        labels={name: int(label) for name, label in zip(names, labels)},
+        models=[
+            _linear_fit(collection, working.basis, working.moments[k], noise[k]) for k in members
+        ],
+        strategy=chosen,
+        coefficients={
+            name: _linear(collection, working.basis, coef[k], int(rows[k]), float(per_dataset[k]))
+            for k, name in enumerate(names)
+        },
+        weights=dict(zip(outcome.names, map(float, outcome.weights))),
+        method=_method_name(method),
+        grouping="agglomerative" if history is None else "greedy",
+        features=collection.features,
+        _errors=lambda: _errors(working, outcome, method, hard),
+        _history=lambda: _history(names, outcome, labels) if history is None else history,
+        _verdicts=lambda merges: _verdicts(collection, working, merges, delta),
+    )
+
+
+def _choose(
+    strategy: str,
+    working: Working,
+    outcome: strategies.Outcome,
+    labels: IntArray,
+    hard: FloatArray,
+) -> tuple[str, FloatArray, FloatArray]:
+    """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
+    known = (*outcome.names, "clusters", "best")
+    if strategy not in known:
+        raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {known}.")
+    if strategy == "best":
+        errors = strategies.summarise(outcome.cells[:-1], working.moments.w, working.weights)[0]
+        strategy = outcome.names[int(np.argmin(errors))]
+    if strategy == "clusters":
+        return strategy, strategies.clusters(labels)(working.moments), hard
+    s = outcome.names.index(strategy)
+    return strategy, outcome.coef[s], outcome.cells[s]
+
+
+def _errors(
+    working: Working, outcome: strategies.Outcome, method: str | Criterion, hard: FloatArray
+) -> dict[str, Estimate]:
+    find = PARTITIONS[method].again if isinstance(method, str) and method in PARTITIONS else None
+    if find is not None:
+        hard = strategies.validate_partition(find, working.moments, working.folds)
+    cells = np.concatenate([outcome.cells, hard[None]])
+    error, behind, spread = strategies.summarise(cells, working.moments.w, working.weights)
+    scale = working.basis.target_scale**2
+    return {
+        name: Estimate(*(float(x) * scale for x in values))
+        for name, *values in zip((*outcome.names, "clusters"), error, behind, spread)
+    }
+
+
+def _history(
+    names: tuple[str, ...], outcome: strategies.Outcome, labels: IntArray
+) -> tuple[Merge, ...]:
+    search = outcome.search
+    return tuple(
+        Merge(
+            tuple(names[k] for k in step.left),
+            tuple(names[k] for k in step.right),
+            PairScore(step.saved, step.joined),
+        )
+        for step in ledger(search.objective, labels, search.near)
+    )
+
+
+def _verdicts(
+    collection: DatasetCollection, working: Working, merges: tuple[Merge, ...], delta: float
+) -> tuple[MergeVerdict, ...]:
+    position = {name: k for k, name in enumerate(collection.names)}
+    scale = working.basis.target_scale**2
+    lines = []
+    for merge in merges:
+        sides = [[position[name] for name in side] for side in (merge.left, merge.right)]
+        left, right = (working.moments[side] for side in sides)
+        found = judge_merge(left, right, delta=delta, interval=len(merges) <= 200)
+        lines.append(
+            MergeVerdict(
+                merge.left,
+                merge.right,
+                merge.joined,
+                found.verdict,
+                found.gain * scale,
+                (found.interval[0] * scale, found.interval[1] * scale),
+            )
+        )
+    return tuple(lines)
 
 
 def to_units(collection: DatasetCollection, *, intercept: bool = True) -> list[Unit]:
@@ -179,11 +355,18 @@ def _linear_fit(
 ) -> LinearFit:
     """Fit one model to the datasets of a cluster, moments (K,), and estimate its error."""
     joint = moments.union()
-    intercept, slopes = basis.to_original(fit_ols(joint).beta)
-    error = basis.error_to_original(np.asarray(np.mean(cluster_errors(moments, noise))))
+    error = float(np.mean(cluster_errors(moments, noise)))
+    return _linear(collection, basis, fit_ols(joint).beta, int(joint.n), error)
+
+
+def _linear(
+    collection: DatasetCollection, basis: Basis, beta: FloatArray, rows: int, error: float
+) -> LinearFit:
+    """Bring a model and its error back into the units of the data."""
+    intercept, slopes = basis.to_original(beta)
     return LinearFit(
         intercept=float(intercept),
         coef=dict(zip(collection.features, map(float, slopes))),
-        rows=int(joint.n),
-        error=float(error),
+        rows=rows,
+        error=error * basis.target_scale**2,
     )

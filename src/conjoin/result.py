@@ -1,7 +1,8 @@
 """What users get back: frozen objects with plain values in the units of their data."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,8 +21,8 @@ class LinearFit:
     rows : int
         Rows it was fitted to.
     error : float
-        Estimated mean squared error on new rows, averaged over the datasets it was fitted to;
-        infinite where there are too few rows to tell.
+        Estimated mean squared error on new rows, averaged over the datasets it serves; infinite
+        where there are too few rows to tell.
     """
 
     intercept: float
@@ -37,12 +38,25 @@ class LinearFit:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two datasets should be joined, and why.
+    """Whether two datasets should be joined, how sure that is, and why.
 
     Parameters
     ----------
+    verdict : "join", "apart" or "undecided"
+        What is shown at level `delta`, with unequal noise allowed: "join" is wrong with
+        probability at most delta for the gain given the rows' features, "apart" for the gain
+        expected over new ones.
     join : bool
-        The decision: `score` is above `threshold`.
+        The point decision of the method: `score` is above `threshold`.
+    gain : float
+        Estimated fall of the out-of-sample error when the two are joined (mean squared error,
+        averaged over the two).
+    interval : (float, float)
+        For the gain; each end holds with confidence 1 - delta.
+    delta : float
+    rows_to_settle : float or None
+        For an undecided pair: by what factor both datasets would have to grow for a verdict; None
+        if a thousandfold would not do.
     score, threshold : float
         The method's score of the pair.
     phi, psi : float
@@ -58,7 +72,12 @@ class Comparison:
         of the joint one.
     """
 
+    verdict: str
     join: bool
+    gain: float
+    interval: tuple[float, float]
+    delta: float
+    rows_to_settle: float | None
     score: float
     threshold: float
     phi: float
@@ -73,8 +92,44 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """Validated error of a strategy.
+
+    Parameters
+    ----------
+    error : float
+        Mean squared error on left-out rows, averaged over datasets.
+    behind : float
+        How much larger that is than the best strategy's.
+    standard_error : float
+        Standard error of `behind`, from differences paired by dataset (by dataset and fold where
+        datasets are fewer than eight); 0 for the best strategy itself.
+    """
+
+    error: float
+    behind: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class MergeVerdict:
+    """One line of the ledger: two groups of datasets and what is known of joining them.
+
+    `verdict`, `gain` and `interval` are as in `Comparison`; the level holds for a pair chosen
+    beforehand, not for the best of many, so read them as a guide here.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    joined: bool
+    verdict: str
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Partition:
-    """Which datasets to train together.
+    """Which datasets to train together, and what each way of sharing them is worth.
 
     Parameters
     ----------
@@ -82,19 +137,59 @@ class Partition:
         Dataset names, clusters in the order of their first dataset.
     labels : mapping of dataset name to int
         Position of its cluster in `clusters`.
-    history : tuple of Merge
-        The steps taken, each with the two groups of names and the criterion's result.
     models : list of LinearFit
         One model a cluster, fitted to all its rows.
+    strategy : str
+        The strategy behind `coefficients`.
+    coefficients : mapping of dataset name to LinearFit
+        The model of each dataset under the strategy; `error` is its validated error.
+    weights : mapping of strategy to float
+        Shares of the strategies in "auto".
     method, grouping : str
+        What found the clusters.
     features : tuple of str
         Columns used.
     """
 
     clusters: list[list[str]]
     labels: dict[str, int]
-    history: tuple[Merge, ...]
     models: list[LinearFit]
+    strategy: str
+    coefficients: dict[str, LinearFit] = field(repr=False)
+    weights: dict[str, float]
     method: str
     grouping: str
     features: tuple[str, ...]
+    _errors: Callable[[], dict[str, Estimate]] = field(repr=False, compare=False)
+    _history: Callable[[], tuple[Merge, ...]] = field(repr=False, compare=False)
+    _verdicts: Callable[[tuple[Merge, ...]], tuple[MergeVerdict, ...]] = field(
+        repr=False, compare=False
+    )
+
+    @cached_property
+    def errors(self) -> dict[str, Estimate]:
+        """Validated error of every strategy; for "clusters" with the partition found anew.
+
+        Where the partition comes from resampling (the paper's methods) it is kept as it is, which
+        flatters "clusters" a little.
+        """
+        return self._errors()
+
+    @cached_property
+    def history(self) -> tuple[Merge, ...]:
+        """The steps to the clusters: joins, and the best joins that were refused."""
+        return self._history()
+
+    @cached_property
+    def verdicts(self) -> tuple[MergeVerdict, ...]:
+        """The ledger: a verdict on every step of the history."""
+        return self._verdicts(self.history)
+
+    @property
+    def cluster_cost(self) -> float:
+        """By what share the error of hard clusters exceeds that of "auto"; negative if lower."""
+        return self.errors["clusters"].error / self.errors["auto"].error - 1
+
+    def predict(self, name: str, X: FloatArray) -> FloatArray:
+        """Predict rows (n, features) of one dataset under the strategy."""
+        return self.coefficients[name].predict(X)

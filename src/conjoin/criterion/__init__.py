@@ -11,10 +11,15 @@ from conjoin.criterion.bound import Bound
 from conjoin.criterion.design import Gaussian
 from conjoin.criterion.direct import Direct
 from conjoin.criterion.oracle import Oracle
+from conjoin.criterion.risk import Gcv, Risk
 from conjoin.criterion.tuned import Tuned
+from conjoin.criterion.validated import Validated
 from conjoin.errors import ArgumentError
 
 CRITERIA: dict[str, Callable[..., Criterion]] = {
+    "risk": Risk,
+    "gcv": Gcv,
+    "validated": Validated,
     "tuned": Tuned,
     "bound": Bound,
     "direct": Direct,
@@ -45,9 +50,12 @@ __all__ = [
     "Criterion",
     "Direct",
     "Gaussian",
+    "Gcv",
     "Oracle",
     "PairScore",
+    "Risk",
     "Tuned",
     "Unit",
+    "Validated",
     "make_criterion",
 ]

@@ -47,6 +47,12 @@ class Unit:
         """Moments of all rows."""
         return Moments.from_rows(self.Z, self.t, self.weights)
 
+    @cached_property
+    def member_moments(self) -> Moments:
+        """Moments of each of its datasets, (K,)."""
+        starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        return Moments.by_dataset(self.Z, self.t, starts, self.weights)
+
     @property
     def label(self) -> str:
         """The unit's name in messages."""

@@ -1,8 +1,6 @@
-"""Groupings: from scores of pairs to a partition."""
+"""Groupings: from scores of pairs, or costs of clusters, to a partition."""
 
 from conjoin.grouping.greedy import greedy
 from conjoin.grouping.partition import Grouping, Merge
 
-GROUPINGS = {"greedy": greedy}
-
-__all__ = ["GROUPINGS", "Grouping", "Merge", "greedy"]
+__all__ = ["Grouping", "Merge", "greedy"]

@@ -13,6 +13,8 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 
+FARTHEST = 4.0
+
 
 @dataclass(frozen=True, eq=False)
 class Basis:
@@ -43,14 +45,21 @@ class Basis:
         *,
         intercept: bool = True,
     ) -> "Basis":
-        """Centre (with an intercept only) and scale by the weighted mean and root mean square."""
+        """Centre (with an intercept only) and scale by mean and spread of the weighted rows.
+
+        The scale of a column is its standard deviation or, if that is larger, a `FARTHEST`-th of its
+        largest deviation. So a rare flag or a column with a wild value has no entry beyond
+        `FARTHEST`, and a variance for slopes means the same for it as for any other column.
+        """
         w = np.ones(len(y)) if weights is None else weights
         if intercept:
             center = _mean(X, w)
             target_center = float(_mean(y, w))
         else:
             center, target_center = np.zeros(X.shape[1]), 0.0
-        scale = np.sqrt(_mean((X - center) ** 2, w))
+        deviation = X - center
+        scale = np.sqrt(_mean(deviation**2, w))
+        scale = np.maximum(scale, np.max(np.abs(deviation), axis=0, initial=0.0) / FARTHEST)
         target_scale = float(np.sqrt(_mean((y - target_center) ** 2, w)))
         return cls(
             center=center,

@@ -24,6 +24,8 @@ import numpy as np
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.linalg import dot, matvec
 
+MOST_PADDING = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -72,16 +74,25 @@ class Moments:
         )
 
     @classmethod
+    def concatenate(cls, parts: Iterable["Moments"]) -> "Moments":
+        """Put stacks one after the other along their first axis."""
+        items = list(parts)
+        return cls(
+            *(np.concatenate([getattr(i, f) for i in items]) for f in ("G", "h", "q", "n", "w"))
+        )
+
+    @classmethod
     def by_dataset(
         cls, X: FloatArray, y: FloatArray, starts: IntArray, weights: FloatArray | None = None
     ) -> "Moments":
         """Return moments (K,) of rows sorted by dataset; dataset k is starts[k]:starts[k+1]."""
         w = np.ones(len(y)) if weights is None else weights
         A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(w)[:, None]
-        bounds = list(zip(starts[:-1], starts[1:]))
-        P = np.stack([A[i:j].T @ A[i:j] for i, j in bounds])
-        n = np.array([np.count_nonzero(w[i:j] > 0) for i, j in bounds], dtype=np.float64)
-        return cls.from_products(P, n, np.array([w[i:j].sum() for i, j in bounds]))
+        sizes = np.diff(starts)
+        dataset = np.repeat(np.arange(len(sizes)), sizes)
+        n = np.bincount(dataset, w > 0, minlength=len(sizes))
+        total = np.bincount(dataset, w, minlength=len(sizes))
+        return cls.from_products(_gram_by_dataset(A, starts, dataset), n, total)
 
     @property
     def p(self) -> int:
@@ -126,3 +137,16 @@ class Moments:
     def mse(self, beta: FloatArray) -> FloatArray:
         """Return the weighted mean squared error of `beta` (..., p) on these rows."""
         return self.sse(beta) / self.w
+
+
+def _gram_by_dataset(A: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
+    """Return A'A of each block of rows, (K, columns, columns)."""
+    sizes = np.diff(starts)
+    K, columns = len(sizes), A.shape[1]
+    most = int(sizes.max(initial=0))
+    if K < 64 or K * most > MOST_PADDING * len(A):
+        return np.stack([A[i:j].T @ A[i:j] for i, j in zip(starts[:-1], starts[1:])])
+    # Many small blocks of like size: one batched product of blocks filled up with zeros.
+    padded = np.zeros((K, most, columns))
+    padded[dataset, np.arange(len(A)) - starts[dataset]] = A
+    return np.matmul(np.swapaxes(padded, 1, 2), padded)

@@ -1,0 +1,292 @@
+"""Order-free agglomeration: always the best pair of all, then the best cut, then local improvement.
+
+1. `grow`: join the two clusters whose union raises the cost least, whatever the sign, until one is
+   left. With very many datasets only nearby pairs are looked at.
+2. `prune`: of all partitions that cut this tree, take the one with least total cost; costs add up
+   over clusters, so one pass from leaves to root finds it.
+3. `improve`: move single datasets, split clusters, join clusters, as long as the cost falls.
+
+Datasets come in the order of their names and ties go to the earlier one, so the result does not
+depend on how the data were ordered.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from conjoin._typing import FloatArray, IntArray
+from conjoin.grouping.objective import Objective, Sums, add, subtract, sum_by, take
+
+MOST_FULL = 120  # datasets up to which all pairs are looked at
+NEIGHBOURS = 12  # candidates of each dataset beyond that
+MOST_MOVES = 5_000  # dataset x cluster pairs up to which all moves are looked at
+MOST_SPLIT = 60  # members up to which a cluster is tried in two halves
+ROUNDS = 5
+# Changes below this share of the cost are rounding, not improvement.
+TOLERANCE = 1e-9
+
+# From the rise of the cost and the sums of both sides to what is minimised when a pair is picked.
+Score = Callable[[FloatArray, Sums, Sums], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Leaves 0..K-1, then unions in the order made.
+
+    `children` (K-1, 2) and `links` (K-1,) belong to the unions, `sums` and `costs` (2K-1,) to all.
+    """
+
+    leaves: int
+    children: IntArray
+    links: FloatArray
+    sums: Sums
+    costs: FloatArray
+
+    def members(self, node: int) -> list[int]:
+        """Return the leaves under a node, sorted."""
+        stack, found = [node], []
+        while stack:
+            top = stack.pop()
+            if top < self.leaves:
+                found.append(top)
+            else:
+                stack.extend(self.children[top - self.leaves].tolist())
+        return sorted(found)
+
+
+def grow(objective: Objective, near: FloatArray | None = None, score: Score | None = None) -> Tree:
+    """Join the best pair until one cluster is left.
+
+    `near` (K, d) are coordinates whose distances suggest candidate pairs when there are many
+    datasets. `score` replaces the rise of the cost as what is minimised.
+    """
+    state = _State(objective, score)
+    K = state.K
+    D = state.first_links(near)
+    active = np.ones(K, dtype=bool)
+    best, at = D.min(axis=1), D.argmin(axis=1)
+    children, links = np.empty((K - 1, 2), dtype=int), np.empty(K - 1)
+    for step in range(K - 1):
+        i = int(np.argmin(np.where(active, best, np.inf)))
+        if not np.isfinite(best[i]):  # candidate pairs have run out: look at all that are left
+            slots = np.nonzero(active)[0]
+            state.fill(D, *(slots[side] for side in np.triu_indices(len(slots), 1)))
+            best, at = D.min(axis=1), D.argmin(axis=1)
+            i = int(np.argmin(np.where(active, best, np.inf)))
+        i, j = sorted((i, int(at[i])))
+        children[step] = sorted((state.node_of[i], state.node_of[j]))
+        links[step] = D[i, j]
+        partners = np.nonzero(active & (np.isfinite(D[i]) | np.isfinite(D[j])))[0]
+        partners = partners[(partners != i) & (partners != j)]
+        active[j] = False
+        D[j, :] = D[:, j] = D[i, :] = D[:, i] = np.inf
+        state.join(i, j, K + step)
+        state.fill(D, np.full(len(partners), i), partners)
+        rows = np.union1d(np.nonzero(active & ((at == i) | (at == j)))[0], [i])
+        best[rows], at[rows] = D[rows].min(axis=1), D[rows].argmin(axis=1)
+        nearer = partners[D[partners, i] < best[partners]]
+        best[nearer], at[nearer] = D[nearer, i], i
+    return Tree(K, children, links, state.nodes, state.costs)
+
+
+class _State:
+    """Sums and costs of all nodes made so far, and which node each slot holds."""
+
+    def __init__(self, objective: Objective, score: Score | None) -> None:
+        self.objective, self.score = objective, score
+        self.K = K = len(objective.sums[0])
+        self.nodes = tuple(np.concatenate([a, np.zeros((K - 1, *a.shape[1:]))]) for a in objective.sums)
+        self.costs = np.concatenate([objective.cost(objective.sums), np.zeros(K - 1)])
+        self.node_of = np.arange(K)
+
+    def join(self, i: int, j: int, new: int) -> None:
+        """Put the union of two slots into the first of them."""
+        a, b = self.node_of[i], self.node_of[j]
+        for array in self.nodes:
+            array[new] = array[a] + array[b]
+        self.costs[new] = self.objective.cost(take(self.nodes, slice(new, new + 1)))[0]
+        self.node_of[i] = new
+
+    def fill(self, D: FloatArray, left: IntArray, right: IntArray) -> None:
+        """Compute the links of pairs of slots."""
+        for start in range(0, len(left), 4096):
+            i, j = left[start : start + 4096], right[start : start + 4096]
+            a, b = self.node_of[i], self.node_of[j]
+            one, two = take(self.nodes, a), take(self.nodes, b)
+            rise = self.objective.cost(add(one, two)) - self.costs[a] - self.costs[b]
+            D[i, j] = D[j, i] = rise if self.score is None else self.score(rise, one, two)
+
+    def first_links(self, near: FloatArray | None) -> FloatArray:
+        """Return the links of all pairs, or of nearby pairs when there are many; inf elsewhere."""
+        K = self.K
+        D = np.full((K, K), np.inf)
+        if K <= MOST_FULL or near is None:
+            left, right = np.triu_indices(K, 1)
+        else:
+            neighbours = cKDTree(near).query(near, k=NEIGHBOURS + 1)[1]
+            pairs = np.stack([np.repeat(np.arange(K), NEIGHBOURS + 1), neighbours.ravel()], axis=1)
+            pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+            left, right = pairs[pairs[:, 0] != pairs[:, 1]].T
+        self.fill(D, left, right)
+        return D
+
+
+def prune(tree: Tree, costs: FloatArray | None = None) -> IntArray:
+    """Return labels (K,) of the cut of least total cost, by default the tree's own; ties join."""
+    K, costs = tree.leaves, tree.costs if costs is None else costs
+    best = costs[:K].tolist()
+    cut: list[bool] = [True] * K
+    for step, (a, b) in enumerate(tree.children):
+        apart = best[a] + best[b]
+        joined = float(costs[K + step])
+        cut.append(joined <= apart + TOLERANCE * abs(apart))
+        best.append(min(joined, apart))
+    return _labels(tree, cut)
+
+
+def cut_into(tree: Tree, clusters: int) -> IntArray:
+    """Return labels (K,) of the tree cut into a number of clusters by undoing the last joins."""
+    joins = tree.leaves - clusters
+    cut = [True] * tree.leaves + [step < joins for step in range(tree.leaves - 1)]
+    return _labels(tree, cut)
+
+
+def _labels(tree: Tree, whole: list[bool]) -> IntArray:
+    """Label leaves by the highest nodes that are kept whole."""
+    labels = np.empty(tree.leaves, dtype=int)
+    stack, label = [2 * tree.leaves - 2], 0
+    while stack:
+        node = stack.pop()
+        if whole[node]:
+            labels[tree.members(node)] = label
+            label += 1
+        else:
+            stack.extend(tree.children[node - tree.leaves].tolist())
+    return relabel(labels)
+
+
+def relabel(labels: IntArray) -> IntArray:
+    """Number clusters in the order of their first dataset."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=int)
+    order[np.argsort(first)] = np.arange(len(first))
+    renumbered: IntArray = order[inverse]
+    return renumbered
+
+
+def total_cost(objective: Objective, labels: IntArray) -> float:
+    """Return the cost of a partition."""
+    sums = sum_by(objective.sums, labels, int(labels.max()) + 1)
+    return float(np.sum(objective.cost(sums)))
+
+
+def improve(objective: Objective, labels: IntArray, near: FloatArray | None = None) -> IntArray:
+    """Move, split and join as long as the total cost falls."""
+    cost = total_cost(objective, labels)
+    for _ in range(ROUNDS):
+        before = cost
+        for change in (_move, _split, _join):
+            proposal = change(objective, labels, near)
+            new = total_cost(objective, proposal)
+            if new < cost - TOLERANCE * abs(cost):
+                labels, cost = proposal, new
+        if cost >= before - TOLERANCE * abs(before):
+            break
+    return relabel(labels)
+
+
+def _move(objective: Objective, labels: IntArray, near: FloatArray | None) -> IntArray:
+    """Move datasets to the cluster (or to one of their own) that gains most.
+
+    Each cluster takes part in one move, so that the gains of a round add up.
+    """
+    K, C = len(labels), int(labels.max()) + 1
+    sums = objective.sums
+    clusters = sum_by(sums, labels, C)
+    costs = objective.cost(clusters)
+    sizes = np.bincount(labels, minlength=C)
+    movable = np.nonzero(sizes[labels] > 1)[0]
+    if not len(movable):
+        return labels
+    rest = objective.cost(subtract(take(clusters, labels[movable]), take(sums, movable)))
+    leaving = rest - costs[labels[movable]]
+    alone = objective.cost(take(sums, movable))
+    best_gain, best_to = leaving + alone, np.full(len(movable), C)
+    candidates = _move_candidates(labels, movable, C, K, near)
+    for column in candidates.T:
+        valid = column != labels[movable]
+        joined = objective.cost(add(take(clusters, column), take(sums, movable)))
+        change = np.where(valid, leaving + joined - costs[column], np.inf)
+        better = change < best_gain
+        best_gain, best_to = np.where(better, change, best_gain), np.where(better, column, best_to)
+    result, used = labels.copy(), set()
+    threshold = -TOLERANCE * float(np.abs(costs).sum())
+    fresh = C
+    for index in np.argsort(best_gain, kind="stable"):
+        if best_gain[index] >= threshold:
+            break
+        source, to = int(labels[movable[index]]), int(best_to[index])
+        if source in used or to in used:
+            continue
+        used.add(source)
+        if to == C:
+            result[movable[index]] = fresh
+            fresh += 1
+        else:
+            used.add(to)
+            result[movable[index]] = to
+    return relabel(result)
+
+
+def _move_candidates(
+    labels: IntArray, movable: IntArray, C: int, K: int, near: FloatArray | None
+) -> IntArray:
+    """Return for each movable dataset the clusters worth trying, (movable, tries)."""
+    if len(movable) * C <= MOST_MOVES or near is None:
+        return np.broadcast_to(np.arange(C), (len(movable), C))
+    sizes = np.bincount(labels, minlength=C)
+    centres = np.stack([np.bincount(labels, x, minlength=C) for x in near.T], axis=1)
+    tries = min(NEIGHBOURS, C)
+    found: IntArray = cKDTree(centres / sizes[:, None]).query(near[movable], k=tries)[1]
+    return found.reshape(len(movable), tries)
+
+
+def _split(objective: Objective, labels: IntArray, near: FloatArray | None) -> IntArray:
+    """Split each cluster in two where its own tree says that helps."""
+    result, fresh = labels.copy(), int(labels.max()) + 1
+    for cluster in range(fresh):
+        members = np.nonzero(labels == cluster)[0]
+        if not 3 <= len(members) <= MOST_SPLIT:  # pairs were looked at as moves
+            continue
+        tree = grow(_Part(objective, take(objective.sums, members)))
+        if tree.costs[tree.children[-1]].sum() < tree.costs[-1] - TOLERANCE * abs(tree.costs[-1]):
+            result[members[cut_into(tree, 2) == 1]] = fresh
+            fresh += 1
+    return relabel(result)
+
+
+def _join(objective: Objective, labels: IntArray, near: FloatArray | None) -> IntArray:
+    """Agglomerate the clusters themselves once more."""
+    C = int(labels.max()) + 1
+    if C < 2:
+        return labels
+    sums = sum_by(objective.sums, labels, C)
+    centres = None
+    if near is not None:
+        sizes = np.bincount(labels, minlength=C)
+        centres = np.stack([np.bincount(labels, x) for x in near.T], axis=1) / sizes[:, None]
+    return relabel(prune(grow(_Part(objective, sums), centres))[labels])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """An objective on other units than its own: some datasets, or clusters."""
+
+    whole: Objective
+    sums: Sums
+
+    def cost(self, sums: Sums) -> FloatArray:
+        """Return the cost of each cluster of a batch."""
+        return self.whole.cost(sums)

@@ -1,0 +1,197 @@
+"""Partial pooling around several centres: soft clusters in the model of `partial`.
+
+    b_k = mu_c + L z_k  with probability pi_c
+
+Symbols as in `partial`; r (K, C) are the probabilities that dataset k belongs to centre c given the
+data. Centres, probabilities and variances are fitted in turns: r given all else, then centres and
+shares given r, then the variances by the evidence given r and the centres. With the deviations'
+variance near zero this is a partition with one model a cluster; with one centre it is partial
+pooling.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from conjoin import linalg
+from conjoin._typing import FloatArray, IntArray
+from conjoin.models.partial import Hyper, _priors
+from conjoin.moments import Moments
+
+TURNS = 6
+VARIANCE_STEPS = 5
+# A flat intercept has no proper prior; this variance in units of the target's is as good as flat.
+INTERCEPT_VARIANCE = 100.0
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Fitted mixture: variances, centres (C, p), log shares (C,), log evidence."""
+
+    hyper: Hyper
+    centres: FloatArray
+    log_shares: FloatArray
+    log_evidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """What the deviations integrated out leave of each dataset."""
+
+    Gt: FloatArray
+    Lh: FloatArray
+    U: FloatArray
+    J: FloatArray
+    A: FloatArray
+    a: FloatArray
+    constant: FloatArray
+
+
+def _pieces(moments: Moments, hyper: Hyper) -> _Pieces:
+    scale = 1 / (hyper.noise * hyper.relative)
+    Gt, ht = moments.G * scale[:, None, None], moments.h * scale[:, None]
+    root = np.diagonal(hyper.L)
+    U = Gt * root
+    inner = U * root[:, None]
+    index = np.arange(len(root))
+    inner[:, index, index] += 1.0
+    J = np.linalg.inv(inner)
+    UJ = np.matmul(U, J)
+    Lh = ht * root
+    A = Gt - np.matmul(UJ, np.swapaxes(U, -1, -2))
+    a = ht - linalg.matvec(UJ, Lh)
+    constant = moments.q * scale - linalg.quadratic(Lh, J)
+    constant = constant + np.linalg.slogdet(inner)[1]
+    constant = constant + moments.n * np.log(hyper.noise * hyper.relative)
+    return _Pieces(Gt, Lh, U, J, A, a, constant)
+
+
+def _log_likelihoods(pieces: _Pieces, centres: FloatArray) -> FloatArray:
+    """Return the log density of each dataset around each centre, (K, C)."""
+    linear = pieces.a @ centres.T
+    squares = np.stack([linalg.quadratic(centre, pieces.A) for centre in centres], axis=1)
+    value: FloatArray = -0.5 * (pieces.constant[:, None] - 2 * linear + squares)
+    return value
+
+
+def _centre_precision(hyper: Hyper, p: int) -> FloatArray:
+    precision = np.full(p, 1 / hyper.slope_variance)
+    precision[0] = 1 / INTERCEPT_VARIANCE
+    return precision
+
+
+def _centres(pieces: _Pieces, r: FloatArray, hyper: Hyper) -> tuple[FloatArray, FloatArray]:
+    """Return the centres given memberships, and the precision of each."""
+    p = pieces.a.shape[1]
+    precision = np.tensordot(r.T, pieces.A, axes=1) + np.diag(_centre_precision(hyper, p))
+    return np.linalg.solve(precision, (r.T @ pieces.a)[..., None])[..., 0], precision
+
+
+def memberships(pieces: _Pieces, centres: FloatArray, log_shares: FloatArray) -> FloatArray:
+    """Return the probability that each dataset belongs to each centre, (K, C)."""
+    joint = _log_likelihoods(pieces, centres) + log_shares
+    r: FloatArray = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    return r
+
+
+def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
+    """Fit a mixture from a first partition; `start` has the variances of one common centre."""
+    C = int(labels.max()) + 1
+    hyper = replace(start, L=start.L * 0.5)  # clusters explain part of the spread
+    r = np.full((len(labels), C), 0.1 / C)
+    r[np.arange(len(labels)), labels] += 0.9
+    mixture = Mixture(hyper, np.zeros((C, moments.p)), np.zeros(C), -np.inf)
+    for _ in range(TURNS):
+        pieces = _pieces(moments, hyper)
+        centres, precision = _centres(pieces, r, hyper)
+        log_shares = np.log((r.sum(axis=0) + 1) / (len(labels) + C))
+        joint = _log_likelihoods(pieces, centres) + log_shares
+        evidence = float(logsumexp(joint, axis=1).sum()) + _centre_evidence(
+            centres, precision, hyper
+        )
+        r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        if evidence < mixture.log_evidence + 1e-3 * len(labels):
+            break
+        mixture = Mixture(hyper, centres, log_shares, evidence)
+        hyper = _fit_variances(moments, hyper, centres, r)
+    return mixture
+
+
+def _centre_evidence(centres: FloatArray, precision: FloatArray, hyper: Hyper) -> float:
+    """Return the log of prior over posterior density of the centres (Laplace)."""
+    prior = _centre_precision(hyper, centres.shape[1])
+    logdet = np.linalg.slogdet(precision)[1].sum() - len(centres) * np.log(prior).sum()
+    return -0.5 * float(logdet + np.sum(prior * centres**2))
+
+
+def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: FloatArray) -> Hyper:
+    """Improve noise, intercept spread and slope spread given centres and memberships."""
+    p = moments.p
+    medians, widths, bounds = _priors(p, 2)
+    keep = [0, 2, 3]
+    prior, width = medians[keep], widths[keep]
+    groups = np.where(np.arange(p) == 0, 0, 1)
+    # Residual moments around the centres, weighted by membership.
+    mean = r @ centres
+    rows = float(moments.n.sum())
+
+    def hyper_of(theta: FloatArray) -> Hyper:
+        L = np.diag(np.exp(0.5 * theta[1:])[groups])
+        return replace(hyper, noise=float(np.exp(theta[0])), L=L)
+
+    def objective(theta: FloatArray) -> tuple[float, FloatArray]:
+        now = hyper_of(theta)
+        pieces = _pieces(moments, now)
+        value = -float(np.sum(r * _log_likelihoods(pieces, centres)))
+        root = np.diagonal(now.L)
+        scale = 1 / (now.noise * now.relative)
+        squares = np.einsum("kii->i", pieces.J)
+        residual = float(len(mean) * p - np.sum(squares))
+        for c, centre in enumerate(centres):
+            z = linalg.matvec(pieces.J, pieces.Lh - np.matmul(np.swapaxes(pieces.U, 1, 2), centre))
+            squares = squares + r[:, c] @ z**2
+            residual += float(np.sum(r[:, c] * moments.sse(centre + z * root) * scale))
+        deviation = (theta - prior) / width
+        gradient = np.empty(3)
+        gradient[0] = 0.5 * (residual - rows)
+        gradient[1:] = np.bincount(groups, 0.5 * (squares - len(mean)), minlength=2)
+        return value + 0.5 * float(deviation @ deviation), -gradient + deviation / width
+
+    spread = np.diagonal(hyper.L) ** 2
+    now = np.log([hyper.noise, spread[0], np.mean(spread[1:]) if p > 1 else spread[0]])
+    low, high = np.array([bounds[i] for i in keep]).T
+    found = minimize(
+        objective,
+        np.clip(now, low, high),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[bounds[i] for i in keep],
+        options={"maxiter": VARIANCE_STEPS},
+    )
+    return hyper_of(found.x)
+
+
+def mixture_memberships(moments: Moments, mixture: Mixture) -> FloatArray:
+    """Return the probability that each dataset belongs to each centre, (K, C)."""
+    return memberships(_pieces(moments, mixture.hyper), mixture.centres, mixture.log_shares)
+
+
+def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> FloatArray:
+    """Return each dataset's posterior mean coefficients (K, p), variances as fitted.
+
+    Memberships and centres are renewed from the moments given, so that the model can be refitted to
+    part of the rows.
+    """
+    hyper, centres = mixture.hyper, mixture.centres
+    pieces = _pieces(moments, hyper)
+    for _ in range(turns):
+        r = memberships(pieces, centres, mixture.log_shares)
+        centres, _ = _centres(pieces, r, hyper)
+    r = memberships(pieces, centres, mixture.log_shares)
+    mean = r @ centres
+    pull = np.matmul(np.swapaxes(pieces.U, 1, 2), mean[..., None])[..., 0]
+    z = linalg.matvec(pieces.J, pieces.Lh - pull)
+    beta: FloatArray = mean + z * np.diagonal(hyper.L)
+    return beta

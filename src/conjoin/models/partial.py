@@ -1,0 +1,275 @@
+"""Partial pooling by empirical Bayes, on moments.
+
+    y_k = X_k b_k + e_k,   e_k ~ N(0, sigma_k^2),   b_k = mu + L z_k,   z_k ~ N(0, I)
+
+Slopes of mu have variance lambda, its intercept is flat. What L is makes the model: one column for
+a random intercept, a diagonal with one variance for all slopes or one for each, a full matrix.
+
+==========  ==============================================================  ===========
+symbol      meaning                                                         shape
+==========  ==============================================================  ===========
+Gt, ht      G_k / sigma_k^2, h_k / sigma_k^2                                (K, p, p)
+L           root of the covariance of deviations, T = L L'                  (p, m)
+U           Gt L                                                            (K, p, m)
+J           (I + L' Gt L)^-1, posterior covariance of z given mu            (K, m, m)
+A, a        Gt - U J U', ht - U J L' ht: information on mu                  (K, p, p)
+C, mu       (Lambda^-1 + sum A)^-1, C sum a: posterior of mu                (p, p), (p,)
+z, b        J (L' ht - U' mu), mu + L z: posterior means                    (K, m), (K, p)
+==========  ==============================================================  ===========
+
+The marginal likelihood, with mu integrated out, plus weak log-normal priors on the variances is
+maximised over their logarithms; the gradient is Fisher's identity, an expectation under the
+posterior that is at hand anyway. Coordinates are centred and scaled over all datasets (`Basis`), so
+that variances are of order one and the same priors and bounds serve every table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from conjoin import linalg
+from conjoin._typing import FloatArray
+from conjoin.moments import Moments
+
+# Log-normal priors (median, standard deviation of the log) in units of the target's variance, and
+# hard bounds. Without bounds, cancellation in the residual sums can fake a huge likelihood.
+NOISE_PRIOR = (0.5, 1.5)
+SPREAD_PRIOR = (0.1, 2.0)
+SLOPE_SCATTER = 1.0  # standard deviation of log variances of slopes around their common value
+CENTRE_PRIOR = (1.0, 2.0)  # of p * lambda: all slopes together explain about the target's variance
+NOISE_BOUNDS = (1e-5, 10.0)
+SPREAD_BOUNDS = (1e-7, 100.0)
+CENTRE_BOUNDS = (1e-6, 100.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Hyper:
+    """Variances of the model: noise scale, root of deviations, variance of the centre's slopes.
+
+    `relative` are known ratios of the datasets' noise variances to the common `noise`.
+    """
+
+    noise: float
+    L: FloatArray
+    slope_variance: float
+    relative: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Posterior of one collection under given variances; names as in the module's table."""
+
+    mu: FloatArray
+    C: FloatArray
+    z: FloatArray
+    J: FloatArray
+    U: FloatArray
+    A: FloatArray
+    a: FloatArray
+    beta: FloatArray
+    Gt: FloatArray
+    ht: FloatArray
+    log_evidence: float
+
+
+def posterior(moments: Moments, hyper: Hyper) -> Posterior:
+    """Return the posterior of the centre and of every dataset's coefficients (moments (K,))."""
+    scale = 1 / (hyper.noise * hyper.relative)
+    Gt, ht = moments.G * scale[:, None, None], moments.h * scale[:, None]
+    L = hyper.L
+    U = np.matmul(Gt, L)
+    inner = np.matmul(L.T, U)
+    inner[:, np.arange(L.shape[1]), np.arange(L.shape[1])] += 1.0
+    J = np.linalg.inv(inner)
+    UJ = np.matmul(U, J)
+    Lh = ht @ L
+    A = Gt - np.matmul(UJ, np.swapaxes(U, -1, -2))
+    a = ht - linalg.matvec(UJ, Lh)
+    precision, prior_logdet = _centre_prior(hyper, moments.p)
+    total_A, total_a = precision + A.sum(axis=0), a.sum(axis=0)
+    C = linalg.inverse(linalg.symmetrise(total_A))
+    mu = C @ total_a
+    z = linalg.matvec(J, Lh - np.matmul(np.swapaxes(U, -1, -2), mu))
+    quadratic = np.sum(moments.q * scale) - np.sum(Lh * linalg.matvec(J, Lh)) - total_a @ mu
+    logdet = np.sum(np.linalg.slogdet(inner)[1]) + np.linalg.slogdet(total_A)[1] + prior_logdet
+    logdet += np.sum(moments.n * np.log(hyper.noise * hyper.relative))
+    log_evidence = -0.5 * float(logdet + quadratic)
+    return Posterior(mu, C, z, J, U, A, a, mu + z @ L.T, Gt, ht, log_evidence)
+
+
+def _centre_prior(hyper: Hyper, p: int) -> tuple[FloatArray, float]:
+    """Return the prior precision of mu and the log-determinant of its covariance."""
+    precision = np.full(p, 1 / hyper.slope_variance)
+    precision[0] = 0.0
+    return np.diag(precision), (p - 1) * float(np.log(hyper.slope_variance))
+
+
+# --- the families: how log-variances make L ---------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Family:
+    """How the free log-variances make up the diagonal of T, and which of it is free.
+
+    `groups` maps each coordinate to the number of its variance, -1 for none.
+    """
+
+    name: str
+    groups: Callable[[int], FloatArray]
+
+
+def _nothing(p: int) -> FloatArray:
+    return np.full(p, -1)
+
+
+def _intercept_only(p: int) -> FloatArray:
+    return np.where(np.arange(p) == 0, 0, -1)
+
+
+def _one_slope_variance(p: int) -> FloatArray:
+    return np.where(np.arange(p) == 0, 0, 1)
+
+
+def _each_its_own(p: int) -> FloatArray:
+    return np.arange(p)
+
+
+POOLED = Family("pooled", _nothing)
+INTERCEPT = Family("intercept", _intercept_only)
+SLOPES = Family("slopes", _one_slope_variance)
+DIAGONAL = Family("partial", _each_its_own)
+
+
+def fit_variances(
+    moments: Moments,
+    family: Family,
+    simpler: Hyper | None = None,
+    start: Hyper | None = None,
+    steps: int = 100,
+) -> Hyper:
+    """Return the variances of a diagonal family that maximise evidence times prior.
+
+    `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter;
+    `start` are variances from which to set out, by default those of `simpler`.
+    """
+    p = moments.p
+    r = np.ones(moments.shape[0])
+    groups = family.groups(p).astype(int)
+    active = np.nonzero(groups >= 0)[0]
+    count = int(groups.max()) + 1
+
+    def hyper_of(theta: FloatArray) -> Hyper:
+        spread = np.exp(theta[2:])[groups[active]]
+        L = np.zeros((p, len(active)))
+        L[active, np.arange(len(active))] = np.sqrt(spread)
+        return Hyper(float(np.exp(theta[0])), L, float(np.exp(theta[1])), r)
+
+    centres, widths, bounds = _priors(p, count)
+    if simpler is not None and count > 2:
+        common = np.sum(simpler.L**2, axis=1)
+        centres[2:] = np.log(np.clip(common, *SPREAD_BOUNDS))
+        widths[3:] = SLOPE_SCATTER
+
+    def objective(theta: FloatArray) -> tuple[float, FloatArray]:
+        hyper = hyper_of(theta)
+        post = posterior(moments, hyper)
+        deviation = (theta - centres) / widths
+        value = -post.log_evidence + 0.5 * float(deviation @ deviation)
+        noise, centre, squares = _expected_squares(moments, hyper, post)
+        gradient = np.empty_like(theta)
+        gradient[0] = noise
+        gradient[1] = centre
+        gradient[2:] = np.bincount(groups[active], squares, minlength=count)
+        return value, -gradient + deviation / widths
+
+    theta = centres.copy()
+    start = simpler if start is None else start
+    if start is not None:
+        spread = np.sum(start.L**2, axis=1)[active]
+        known = spread > 0
+        theta[:2] = np.log([start.noise, start.slope_variance])
+        theta[2 + groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
+    options = {"maxiter": steps, "ftol": 1e-8, "gtol": 1e-3}
+    found = minimize(
+        objective, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+    return hyper_of(found.x)
+
+
+def _priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
+    """Return prior centres, widths and bounds of (log noise, log lambda, log spreads)."""
+    slopes = max(p - 1, 1)
+    medians = [NOISE_PRIOR[0], CENTRE_PRIOR[0] / slopes, *[SPREAD_PRIOR[0]] * count]
+    widths = [NOISE_PRIOR[1], CENTRE_PRIOR[1], *[SPREAD_PRIOR[1]] * count]
+    limits = [NOISE_BOUNDS, CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
+    bounds = [(float(np.log(low)), float(np.log(high))) for low, high in limits]
+    return np.log(medians), np.array(widths), bounds
+
+
+def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> FloatArray:
+    """Return the expected residual sum of squares of each dataset (K,), noise included."""
+    UJ = np.matmul(post.U, post.J)
+    own = post.z.shape[1] - np.einsum("kmm->k", post.J)
+    H = post.Gt - np.matmul(UJ, np.swapaxes(post.U + UJ, -1, -2))
+    centre = linalg.trace_product(H, post.C)
+    residual: FloatArray = moments.sse(post.beta) + hyper.noise * hyper.relative * (own + centre)
+    return residual
+
+
+def _expected_squares(
+    moments: Moments, hyper: Hyper, post: Posterior
+) -> tuple[float, float, FloatArray]:
+    """Return the gradient of the log evidence in log noise, log lambda and each log spread."""
+    p, (K, m) = moments.p, post.z.shape
+    UJ = np.matmul(post.U, post.J)
+    # Spread of z: its own posterior variance, what the uncertain centre adds, and its mean.
+    from_centre = np.einsum("kim,kim->m", np.matmul(post.C, UJ), UJ)
+    own = np.einsum("kmm->m", post.J)
+    squares = 0.5 * (np.sum(post.z**2, axis=0) + own + from_centre - K)
+    # Residuals: at the posterior means, plus the trace of G times the covariance of b.
+    scale = 1 / (hyper.noise * hyper.relative)
+    residual = float(np.sum(moments.sse(post.beta) * scale))
+    flat = UJ.transpose(1, 0, 2).reshape(p, -1)
+    twice = np.matmul(UJ, np.swapaxes(UJ, -1, -2)).sum(axis=0)
+    once = flat @ post.U.transpose(1, 0, 2).reshape(p, -1).T
+    H = post.Gt.sum(axis=0) - once - twice
+    spread = K * m - float(np.sum(own)) + float(np.sum(H * post.C))
+    noise = 0.5 * (residual + spread - float(moments.n.sum()))
+    slopes = float(np.sum(post.mu[1:] ** 2) + np.trace(post.C[1:, 1:]))
+    centre = 0.5 * (slopes / hyper.slope_variance - (p - 1))
+    return noise, centre, squares
+
+
+# --- full covariance ----------------------------------------------------------------------------
+
+
+def fit_full(moments: Moments, start: Hyper, steps: int = 6) -> Hyper:
+    """Return a full covariance of deviations by EM, started from a diagonal fit.
+
+    An inverse-Wishart prior worth p + 2 datasets at the diagonal start keeps the matrix of full
+    rank when datasets are few; the noise is renewed along with it.
+    """
+    p, K = moments.p, moments.shape[0]
+    prior = start.L @ start.L.T + SPREAD_BOUNDS[0] * np.eye(p)
+    strength = p + 2.0
+    hyper = replace(start, L=np.linalg.cholesky(prior))
+    last = -np.inf
+    for _ in range(steps):
+        post = posterior(moments, hyper)
+        if post.log_evidence < last + 1e-3 * K:
+            break
+        last = post.log_evidence
+        UJ = np.matmul(post.U, post.J)
+        second = post.z.T @ post.z + post.J.sum(axis=0)
+        second += np.matmul(np.swapaxes(UJ, -1, -2), np.matmul(post.C, UJ)).sum(axis=0)
+        T = (hyper.L @ second @ hyper.L.T + strength * prior) / (K + strength)
+        gradient = _expected_squares(moments, hyper, post)[0]
+        # The EM step for the noise: expected residuals over rows.
+        noise = hyper.noise * (1 + 2 * gradient / float(moments.n.sum()))
+        T = linalg.symmetrise(T) + SPREAD_BOUNDS[0] * np.eye(p)
+        hyper = replace(
+            hyper, L=np.linalg.cholesky(T), noise=float(np.clip(noise, *NOISE_BOUNDS))
+        )
+    return hyper

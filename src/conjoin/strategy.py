@@ -1,0 +1,353 @@
+"""Strategies: ways to share datasets, their validated errors, and their combination.
+
+Every strategy gives each dataset its own linear model, so they can be compared fold by fold and
+averaged coefficient by coefficient. Hyperparameters (variances, the partition) come from all rows;
+per fold, coefficients are fitted anew to the rows outside it and judged on the rows inside.
+
+==========  ====================================================================
+symbol      meaning
+==========  ====================================================================
+E           errors on left-out rows, by strategy and dataset, (S, K)
+z_s         mean paired difference of E to the best strategy over its standard
+            error; pairs are datasets (from 8 on), else dataset x fold cells
+weight      proportional to exp(-z_s^2 / 2); 0 beyond 1.5 times the least error
+==========  ====================================================================
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjoin import linalg
+from conjoin._typing import FloatArray, IntArray
+from conjoin.grouping.agglomerative import (
+    Tree,
+    cut_into,
+    grow,
+    improve,
+    prune,
+    relabel,
+    total_cost,
+)
+from conjoin.grouping.objective import EvidenceObjective, sum_by
+from conjoin.models.mixture import (
+    Mixture,
+    fit_mixture,
+    mixture_coefficients,
+    mixture_memberships,
+)
+from conjoin.models.noise import shrink
+from conjoin.models.partial import (
+    DIAGONAL,
+    INTERCEPT,
+    POOLED,
+    SLOPES,
+    Family,
+    Hyper,
+    expected_residuals,
+    fit_full,
+    fit_variances,
+    posterior,
+)
+from conjoin.moments import Moments
+
+FEW_ROWS = 10_000
+FOLD_STEPS = 12
+SMALL, LARGE = 3e6, 3e7
+MOST_COLUMNS_PER_DATASET = 2
+# Separate least squares has no guard against columns that a dataset hardly shows; it is reported
+# beside the others, and partial pooling comes close to it wherever datasets are large.
+NOT_AVERAGED = ("separate",)
+FEWEST_DATASETS = 8
+FARTHEST = 1.5
+MOST_CENTRES = 12
+MANY_DATASETS = 300
+
+Refit = Callable[[Moments], FloatArray]
+
+
+def separate(moments: Moments) -> FloatArray:
+    """Fit each dataset by itself; where it has no information, follow the pooled model."""
+    return _anchored(moments.G, moments.h, moments)
+
+
+def _anchored(G: FloatArray, h: FloatArray, moments: Moments) -> FloatArray:
+    """Return the least-squares solutions nearest to the pooled one."""
+    union = moments.union()
+    anchor = linalg.solve(union.G, union.h)
+    beta: FloatArray = anchor + linalg.matvec(linalg.inverse(G), h - linalg.matvec(G, anchor))
+    return beta
+
+
+def clusters(labels: IntArray) -> Refit:
+    """Fit one model to each cluster; where it has no information, follow the pooled model."""
+
+    def refit(moments: Moments) -> FloatArray:
+        G, h = sum_by((moments.G, moments.h), labels, int(labels.max()) + 1)
+        return _anchored(G, h, moments)[labels]
+
+    return refit
+
+
+def _partial(hyper: Hyper) -> Refit:
+    return lambda moments: posterior(moments, hyper).beta
+
+
+def _partial_anew(family: Family, hyper: Hyper, simpler: Hyper | None) -> Refit:
+    def refit(moments: Moments) -> FloatArray:
+        return posterior(moments, _anew(moments, family, hyper, simpler)).beta
+
+    return refit
+
+
+def _anew(moments: Moments, family: Family, hyper: Hyper, simpler: Hyper | None) -> Hyper:
+    return fit_variances(moments, family, simpler=simpler, start=hyper, steps=FOLD_STEPS)
+
+
+def _full(start: Hyper) -> Refit:
+    # A full covariance has so many entries that rows of the fold must not enter it.
+    return lambda moments: posterior(moments, fit_full(moments, start)).beta
+
+
+def _full_anew(hyper: Hyper, simpler: Hyper) -> Refit:
+    def refit(moments: Moments) -> FloatArray:
+        return _full(_anew(moments, DIAGONAL, hyper, simpler))(moments)
+
+    return refit
+
+
+def _mixture(mixture: Mixture) -> Refit:
+    return lambda moments: mixture_coefficients(moments, mixture)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Strategies as fitted to all rows and as refitted outside a fold; proposals for a partition."""
+
+    refits: dict[str, Refit]
+    fold_refits: dict[str, Refit]
+    search: "Search"
+
+
+def make_plan(moments: Moments) -> Plan:
+    """Fit the hyperparameters of every strategy to the moments of all rows (K,)."""
+    steps = 100 if _size(moments) < LARGE else 25
+    simpler: Hyper | None = None
+    hypers: dict[str, Hyper] = {}
+    anew: dict[str, Refit] = {}
+    for family in (POOLED, INTERCEPT, SLOPES, DIAGONAL):
+        hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
+        anew[family.name] = _partial_anew(family, hyper, simpler)
+        hypers[family.name] = simpler = hyper
+    search = Search.of(moments, hypers["slopes"])
+    refits: dict[str, Refit] = {
+        "separate": separate,
+        **{name: _partial(hyper) for name, hyper in hypers.items()},
+        "mixture": _mixture(search.mixture),
+    }
+    # From few datasets a covariance of many columns is little more than its prior.
+    if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
+        refits["full"] = _full(hypers["partial"])
+        anew["full"] = _full_anew(hypers["partial"], hypers["slopes"])
+    # With few rows even a handful of variances remember the rows they were fitted to.
+    few = moments.n.sum() < FEW_ROWS and _size(moments) < SMALL
+    return Plan(refits, {**refits, **anew} if few else refits, search)
+
+
+def _size(moments: Moments) -> float:
+    """Return the work of one pass over all datasets, in operations."""
+    return float(moments.shape[0] * moments.p**3)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Agglomeration by evidence and the mixtures started from it.
+
+    `near` are partially pooled coefficients, `objective` the evidence of a partition, `labels` the
+    partition of best evidence found, `mixture` the mixture of best evidence.
+    """
+
+    near: FloatArray
+    objective: EvidenceObjective
+    tree: Tree
+    labels: IntArray
+    mixture: Mixture
+
+    @classmethod
+    def of(cls, moments: Moments, start: Hyper) -> "Search":
+        """Search from the variances of partial pooling with one variance for slopes."""
+        near, objective = evidence(moments, start)
+        tree = grow(objective, near)
+        first = prune(tree)
+        found = int(first.max()) + 1
+        mixtures = [
+            fit_mixture(moments, start, first if found == C else cut_into(tree, C))
+            for C in _numbers_of_centres(len(near), found, large=_size(moments) > LARGE)
+        ]
+        mixture = max(mixtures, key=lambda m: m.log_evidence)
+        hard = relabel(np.argmax(mixture_memberships(moments, mixture), axis=1))
+        proposals = [improve(objective, labels, near) for labels in (first, hard)]
+        best = int(np.argmin([total_cost(objective, labels) for labels in proposals]))
+        return cls(near, objective, tree, proposals[best], mixture)
+
+
+def evidence(moments: Moments, hyper: Hyper) -> tuple[FloatArray, EvidenceObjective]:
+    """Return partially pooled coefficients and the evidence of partitions around their centre."""
+    post = posterior(moments, hyper)
+    noise = shrink(expected_residuals(moments, hyper, post), moments.n)
+    spread = np.diagonal(hyper.L) ** 2
+    return post.beta, EvidenceObjective.of(moments, noise, post.mu, spread)
+
+
+def evidence_partition(moments: Moments) -> IntArray:
+    """Return the partition of best evidence, without the detour over mixtures."""
+    near, objective = evidence(moments, fit_variances(moments, SLOPES))
+    return prune(grow(objective, near))
+
+
+def _numbers_of_centres(K: int, found: int, *, large: bool) -> list[int]:
+    """Return the numbers of centres to try, given what agglomeration found."""
+    most = min(MOST_CENTRES, max(K // 2, 1))
+    tries = (2, found) if large else (2, 4, found) if K > MANY_DATASETS else (2, 3, 4, 6, 8, 12, found)
+    return sorted({C for C in tries if 1 <= C <= most} | {1 if K == 1 else min(2, K)})
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Strategies judged and combined.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Strategies, then "auto".
+    coef : array (S + 1, K, p)
+        Coefficients fitted to all rows.
+    cells : array (S + 1, F, K)
+        Squared errors summed over each fold of each dataset.
+    weights : array (S,)
+        Shares of the strategies in "auto".
+    search : Search
+        The agglomeration behind partitions.
+    """
+
+    names: tuple[str, ...]
+    coef: FloatArray
+    cells: FloatArray
+    weights: FloatArray
+    search: Search
+
+
+def run(moments: Moments, folds: Moments, dataset_weights: FloatArray) -> Outcome:
+    """Fit, validate and combine all strategies.
+
+    `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say how
+    much the error of each dataset counts and sum to one.
+    """
+    plan = make_plan(moments)
+    names = tuple(plan.refits)
+    coef = np.stack([plan.refits[name](moments) for name in names])
+    fold_coef = np.stack(
+        [
+            [plan.fold_refits[name](moments - folds[:, f]) for name in names]
+            for f in range(folds.shape[1])
+        ],
+        axis=1,
+    )  # (S, F, K, p)
+    by_fold = _fold_first(folds)
+    cells = np.stack([by_fold.sse(beta) for beta in fold_coef])
+    averaged = np.array([name not in NOT_AVERAGED for name in names])
+    weights = np.zeros(len(names))
+    weights[averaged] = soft_weights(cells[averaged], moments.w, dataset_weights)
+    auto = by_fold.sse(np.tensordot(weights, fold_coef, axes=1))
+    return Outcome(
+        (*names, "auto"),
+        np.concatenate([coef, np.tensordot(weights, coef, axes=1)[None]]),
+        np.concatenate([cells, auto[None]]),
+        weights,
+        plan.search,
+    )
+
+
+def _fold_first(folds: Moments) -> Moments:
+    return Moments(*(np.swapaxes(getattr(folds, a), 0, 1) for a in ("G", "h", "q", "n", "w")))
+
+
+def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) -> IntArray:
+    """Return the partition to use: the one of best evidence, unless all or none predicts better.
+
+    Judged on left-out rows. The partition has seen all rows and so has an advantage over joining
+    everything and joining nothing, which have nothing to learn; where it still loses, it goes.
+    """
+    labels = outcome.search.labels
+    K = len(labels)
+    one, own = np.zeros(K, dtype=int), np.arange(K)
+    errors = []
+    for proposal in (labels, one, own):
+        cells = validate(clusters(proposal), moments, folds)
+        errors.append(float(np.sum(cells.sum(axis=0) / moments.w * w)))
+    return (labels, one, own)[int(np.argmin(errors))]
+
+
+def validate(refit: Refit, moments: Moments, folds: Moments) -> FloatArray:
+    """Return squared errors (F, K) on each fold of a strategy refitted outside it."""
+    by_fold = _fold_first(folds)
+    cells: FloatArray = np.stack(
+        [by_fold[f].sse(refit(moments - folds[:, f])) for f in range(folds.shape[1])]
+    )
+    return cells
+
+
+def validate_partition(
+    find: Callable[[Moments], IntArray], moments: Moments, folds: Moments
+) -> FloatArray:
+    """Return squared errors (F, K) of hard clusters whose partition is found anew outside folds.
+
+    Folds are taken two by two, to halve the number of searches.
+    """
+    by_fold = _fold_first(folds)
+    F = folds.shape[1]
+    cells = np.empty((F, folds.shape[0]))
+    for pair in np.array_split(np.arange(F), max(F // 2, 1)):
+        rest = moments - folds[:, pair].union(1)
+        beta = clusters(find(rest))(rest)
+        cells[pair] = by_fold[pair].sse(beta)
+    return cells
+
+
+def _paired(cells: FloatArray, w: FloatArray, dataset_weights: FloatArray) -> FloatArray:
+    """Return contributions to the mean error whose sums over the last axis are the errors."""
+    contributions = cells / w * dataset_weights
+    if cells.shape[-1] >= FEWEST_DATASETS:
+        total: FloatArray = contributions.sum(axis=1)
+        return total
+    return contributions.reshape(len(cells), -1)
+
+
+def _differences(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return errors, differences to the least and the standard errors of the differences."""
+    mean = parts.sum(axis=1)
+    best = parts[np.argmin(mean)]
+    difference = parts - best
+    count = parts.shape[1]
+    error = np.sqrt(count / max(count - 1, 1) * np.sum(
+        (difference - difference.mean(axis=1, keepdims=True)) ** 2, axis=1
+    ))
+    return mean, difference.sum(axis=1), error
+
+
+def soft_weights(cells: FloatArray, w: FloatArray, dataset_weights: FloatArray) -> FloatArray:
+    """Return the strategies' shares in the average, from errors (S, F, K) summed by cell."""
+    mean, difference, error = _differences(_paired(cells, w, dataset_weights))
+    z = np.where(difference > 0, difference / np.where(error > 0, error, np.inf), 0.0)
+    z = np.where((difference > 0) & (error == 0), np.inf, z)
+    weights = np.where(mean <= FARTHEST * mean.min(), np.exp(-0.5 * z**2), 0.0)
+    shares: FloatArray = weights / weights.sum()
+    return shares
+
+
+def summarise(
+    cells: FloatArray, w: FloatArray, dataset_weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return errors (S,), differences to the least and standard errors of the differences."""
+    return _differences(_paired(cells, w, dataset_weights))
