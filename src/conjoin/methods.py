@@ -7,24 +7,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conjoin import strategy as strategies
-from conjoin._typing import IntArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
 from conjoin.models.noise import noise_variances
+from conjoin.models.partial import SLOPES, fit_variances, posterior
 from conjoin.moments import Moments
 from conjoin.working import Working
+
+GetOutcome = Callable[[], strategies.Outcome]
 
 
 @dataclass(frozen=True)
 class PartitionMethod:
     """How to find labels (K,), and how to find them anew from part of the rows.
 
-    `find` sees the working collection and the strategies' outcome; `again` only moments, for honest
-    validation (None where a partition is validated as it is).
+    `find` sees the working collection and, on call, the strategies' outcome; `again` only moments,
+    for honest validation (None where a partition is validated as it is).
     """
 
-    find: Callable[[Working, strategies.Outcome], IntArray]
+    find: Callable[[Working, GetOutcome], IntArray]
     again: Callable[[Moments], IntArray] | None
 
 
@@ -32,24 +35,29 @@ def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
     return PartitionMethod(lambda working, outcome: find(working.moments), find)
 
 
-def _risk(working: Working, outcome: strategies.Outcome) -> IntArray:
-    return strategies.settle(outcome, working.moments, working.folds, working.weights)
+def _risk(working: Working, outcome: GetOutcome) -> IntArray:
+    return strategies.settle(outcome(), working.moments, working.folds, working.weights)
 
 
-def _evidence(working: Working, outcome: strategies.Outcome) -> IntArray:
-    return outcome.search.labels
+def _evidence(working: Working, outcome: GetOutcome) -> IntArray:
+    return outcome().search.labels
 
 
-def _mallows(working: Working, outcome: strategies.Outcome) -> IntArray:
+def _near(working: Working) -> FloatArray:
+    """Return partially pooled coefficients, whose distances suggest which datasets are alike."""
+    return posterior(working.moments, fit_variances(working.moments, SLOPES)).beta
+
+
+def _mallows(working: Working, outcome: GetOutcome) -> IntArray:
     noise = noise_variances(working.moments)
     objective = RiskObjective.of(working.moments, noise, working.weights)
-    near = outcome.search.near
+    near = _near(working)
     return improve(objective, prune(grow(objective, near)), near)
 
 
-def _validated(working: Working, outcome: strategies.Outcome) -> IntArray:
+def _validated(working: Working, outcome: GetOutcome) -> IntArray:
     objective = ValidatedObjective.of(working.folds, working.weights)
-    near = outcome.search.near
+    near = _near(working)
     return improve(objective, prune(grow(objective, near)), near)
 
 

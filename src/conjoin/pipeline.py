@@ -1,6 +1,7 @@
 """The public functions: tables in, decisions and models out."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from conjoin.criterion.checks import check_level
 from conjoin.criterion.risk import cluster_errors, noise_variances
 from conjoin.criterion.verdict import judge, judge_merge, rows_to_settle
 from conjoin.errors import ArgumentError
+from conjoin.execution import small_matrices
 from conjoin.grouping import Merge, greedy
 from conjoin.grouping.ledger import ledger
 from conjoin.methods import PARTITIONS
@@ -22,6 +24,7 @@ from conjoin.tables import DatasetCollection, collect
 from conjoin.working import Working
 
 Progress = Callable[[int, int], None]
+GetOutcome = Callable[[], strategies.Outcome]
 
 
 def compare(
@@ -171,28 +174,46 @@ def partition(
     ['d1', 'd2', 'd3', 'd4']
     """
     check_level("delta", delta)
-    collection = collect(data, target=target, by=by, features=features, weights=weights)
     seed = check_seed(random_state)
-    working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
     use_greedy = _wants_greedy(method, grouping)
     if method in ("tuned", "bound") and use_greedy:
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options) if use_greedy else None
     if criterion is None and options:
-        raise ArgumentError(f"method={method!r} does not take the options {sorted(options)}.")
-    found = None
-    if criterion is not None:
+        raise ArgumentError(f"method={method!r} does not take these options: {sorted(options)}.")
+    collection = collect(data, target=target, by=by, features=features, weights=weights)
+    with small_matrices(len(collection.features)):
+        return _partition(
+            collection, method, criterion, strategy, count, delta, folds, seed, intercept, progress
+        )
+
+
+def _partition(
+    collection: DatasetCollection,
+    method: str | Criterion,
+    criterion: Criterion | None,
+    strategy: str,
+    count: str,
+    delta: float,
+    folds: int,
+    seed: int,
+    intercept: bool,
+    progress: Progress | None,
+) -> Partition:
+    """Find the clusters and collect the result; arguments have been checked."""
+    working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
+    # Fitted when first asked for: hard clusters of a method of its own can do without.
+    outcome = cache(lambda: strategies.run(working.moments, working.folds, working.weights))
+    history: tuple[Merge, ...] | None = None
+    if criterion is None:
+        labels = PARTITIONS[str(method)].find(working, outcome)
+    else:
         units = to_units(collection, intercept=intercept)
         found = greedy(criterion, units, seed, progress)
-    outcome = strategies.run(working.moments, working.folds, working.weights)
-    if found is not None:
+        history = found.history
         position = {name: i for i, c in enumerate(found.clusters) for name in c}
         labels = np.array([position[name] for name in collection.names])
-    else:
-        labels = PARTITIONS[str(method)].find(working, outcome)
-    return _result(
-        collection, working, outcome, labels, method, strategy, delta, found and found.history
-    )
+    return _result(collection, working, outcome, labels, method, strategy, delta, history)
 
 
 def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:
@@ -216,7 +237,7 @@ def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:
 def _result(
     collection: DatasetCollection,
     working: Working,
-    outcome: strategies.Outcome,
+    outcome: GetOutcome,
     labels: IntArray,
     method: str | Criterion,
     strategy: str,
@@ -226,51 +247,54 @@ def _result(
     names = collection.names
     noise = noise_variances(working.moments)
     members = [np.nonzero(labels == c)[0] for c in range(int(labels.max()) + 1)]
-    hard = strategies.validate(
-        strategies.clusters(labels), working.moments, working.folds
-    )
-    chosen, coef, cells = _choose(strategy, working, outcome, labels, hard)
-    per_dataset = cells.sum(axis=0) / working.moments.w
-    rows = np.asarray(collection.sizes)
-    return Partition(
-        clusters=[[names[k] for k in cluster] for cluster in members],
-        labels={name: int(label) for name, label in zip(names, labels)},
-        models=[
-            _linear_fit(collection, working.basis, working.moments[k], noise[k]) for k in members
-        ],
-        strategy=chosen,
-        coefficients={
-            name: _linear(collection, working.basis, coef[k], int(rows[k]), float(per_dataset[k]))
-            for k, name in enumerate(names)
-        },
-        weights=dict(zip(outcome.names, map(float, outcome.weights))),
-        method=_method_name(method),
-        grouping="agglomerative" if history is None else "greedy",
-        features=collection.features,
-        _errors=lambda: _errors(working, outcome, method, hard),
-        _history=lambda: _history(names, outcome, labels) if history is None else history,
-        _verdicts=lambda merges: _verdicts(collection, working, merges, delta),
-    )
+    models = [_linear_fit(collection, working.basis, working.moments[k], noise[k]) for k in members]
+    hard = strategies.validate(strategies.clusters(labels), working.moments, working.folds)
+
+    def using(strategy: str) -> Partition:
+        chosen, coef, cells = _choose(strategy, working, outcome, labels, hard)
+        errors = cells.sum(axis=0) / working.moments.w
+        return Partition(
+            clusters=[[names[k] for k in cluster] for cluster in members],
+            labels={name: int(label) for name, label in zip(names, labels)},
+            models=models,
+            strategy=chosen,
+            coefficients={
+                name: _linear(collection, working.basis, coef[k], size, float(errors[k]))
+                for k, (name, size) in enumerate(zip(names, collection.sizes))
+            },
+            method=_method_name(method),
+            grouping="agglomerative" if history is None else "greedy",
+            features=collection.features,
+            _weights=lambda: dict(zip(outcome().names, map(float, outcome().weights))),
+            _errors=lambda: _errors(working, outcome(), method, hard),
+            _history=lambda: _history(names, outcome(), labels) if history is None else history,
+            _verdicts=lambda merges: _verdicts(collection, working, merges, delta),
+            _using=using,
+        )
+
+    return using(strategy)
 
 
 def _choose(
     strategy: str,
     working: Working,
-    outcome: strategies.Outcome,
+    outcome: GetOutcome,
     labels: IntArray,
     hard: FloatArray,
 ) -> tuple[str, FloatArray, FloatArray]:
     """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
-    known = (*outcome.names, "clusters", "best")
-    if strategy not in known:
-        raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {known}.")
-    if strategy == "best":
-        errors = strategies.summarise(outcome.cells[:-1], working.moments.w, working.weights)[0]
-        strategy = outcome.names[int(np.argmin(errors))]
     if strategy == "clusters":
         return strategy, strategies.clusters(labels)(working.moments), hard
-    s = outcome.names.index(strategy)
-    return strategy, outcome.coef[s], outcome.cells[s]
+    all_of_them = outcome()
+    names, cells = all_of_them.names, all_of_them.cells
+    if strategy == "best":
+        errors = strategies.summarise(cells[:-1], working.moments.w, working.weights)[0]
+        strategy = names[int(np.argmin(errors))]
+    if strategy not in names:
+        known = [*names, "clusters", "best"]
+        raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {known}.")
+    s = names.index(strategy)
+    return strategy, all_of_them.coef[s], cells[s]
 
 
 def _errors(

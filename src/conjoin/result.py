@@ -143,8 +143,6 @@ class Partition:
         The strategy behind `coefficients`.
     coefficients : mapping of dataset name to LinearFit
         The model of each dataset under the strategy; `error` is its validated error.
-    weights : mapping of strategy to float
-        Shares of the strategies in "auto".
     method, grouping : str
         What found the clusters.
     features : tuple of str
@@ -156,15 +154,25 @@ class Partition:
     models: list[LinearFit]
     strategy: str
     coefficients: dict[str, LinearFit] = field(repr=False)
-    weights: dict[str, float]
     method: str
     grouping: str
     features: tuple[str, ...]
+    _weights: Callable[[], dict[str, float]] = field(repr=False, compare=False)
     _errors: Callable[[], dict[str, Estimate]] = field(repr=False, compare=False)
     _history: Callable[[], tuple[Merge, ...]] = field(repr=False, compare=False)
     _verdicts: Callable[[tuple[Merge, ...]], tuple[MergeVerdict, ...]] = field(
         repr=False, compare=False
     )
+    _using: "Callable[[str], Partition]" = field(repr=False, compare=False)
+
+    def using(self, strategy: str) -> "Partition":
+        """Return the same result with the models of another strategy; nothing is fitted again."""
+        return self._using(strategy)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Shares of the strategies in "auto"."""
+        return self._weights()
 
     @cached_property
     def errors(self) -> dict[str, Estimate]:

@@ -22,6 +22,7 @@ import numpy as np
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.agglomerative import (
+    MOST_FULL,
     Tree,
     cut_into,
     grow,
@@ -123,7 +124,7 @@ def _mixture(mixture: Mixture) -> Refit:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Strategies as fitted to all rows and as refitted outside a fold; proposals for a partition."""
+    """Strategies as fitted to all rows and as refitted outside a fold; the search for clusters."""
 
     refits: dict[str, Refit]
     fold_refits: dict[str, Refit]
@@ -209,7 +210,9 @@ def evidence_partition(moments: Moments) -> IntArray:
 def _numbers_of_centres(K: int, found: int, *, large: bool) -> list[int]:
     """Return the numbers of centres to try, given what agglomeration found."""
     most = min(MOST_CENTRES, max(K // 2, 1))
-    tries = (2, found) if large else (2, 4, found) if K > MANY_DATASETS else (2, 3, 4, 6, 8, 12, found)
+    tries = (
+        (2, found) if large else (2, 4, found) if K > MANY_DATASETS else (2, 3, 4, 6, 8, 12, found)
+    )
     return sorted({C for C in tries if 1 <= C <= most} | {1 if K == 1 else min(2, K)})
 
 
@@ -241,8 +244,8 @@ class Outcome:
 def run(moments: Moments, folds: Moments, dataset_weights: FloatArray) -> Outcome:
     """Fit, validate and combine all strategies.
 
-    `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say how
-    much the error of each dataset counts and sum to one.
+    `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say
+    how much the error of each dataset counts and sum to one.
     """
     plan = make_plan(moments)
     names = tuple(plan.refits)
@@ -276,16 +279,17 @@ def _fold_first(folds: Moments) -> Moments:
 def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) -> IntArray:
     """Return the partition to use: the one of best evidence, unless all or none predicts better.
 
-    Judged on left-out rows. The partition has seen all rows and so has an advantage over joining
-    everything and joining nothing, which have nothing to learn; where it still loses, it goes.
+    Judged on left-out rows, with the partition found anew outside them. With many rows or
+    datasets it is kept as it is, which favours it over joining everything and joining nothing,
+    which have nothing to learn; where it still loses, it goes.
     """
     labels = outcome.search.labels
     K = len(labels)
     one, own = np.zeros(K, dtype=int), np.arange(K)
-    errors = []
-    for proposal in (labels, one, own):
-        cells = validate(clusters(proposal), moments, folds)
-        errors.append(float(np.sum(cells.sum(axis=0) / moments.w * w)))
+    cells = [validate(clusters(proposal), moments, folds) for proposal in (labels, one, own)]
+    if moments.n.sum() < FEW_ROWS and _size(moments) < SMALL and K <= MOST_FULL:
+        cells[0] = validate_partition(evidence_partition, moments, folds)
+    errors = [float(np.sum(c.sum(axis=0) / moments.w * w)) for c in cells]
     return (labels, one, own)[int(np.argmin(errors))]
 
 
@@ -330,9 +334,11 @@ def _differences(parts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]
     best = parts[np.argmin(mean)]
     difference = parts - best
     count = parts.shape[1]
-    error = np.sqrt(count / max(count - 1, 1) * np.sum(
-        (difference - difference.mean(axis=1, keepdims=True)) ** 2, axis=1
-    ))
+    error = np.sqrt(
+        count
+        / max(count - 1, 1)
+        * np.sum((difference - difference.mean(axis=1, keepdims=True)) ** 2, axis=1)
+    )
     return mean, difference.sum(axis=1), error
 
 

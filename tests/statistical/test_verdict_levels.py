@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from conjoin.criterion.verdict import Side, _interval, _tests, decide
+from conjoin.criterion.verdict import Side, Tests, decide, gain_ends
 from conjoin.moments import Moments
 
 pytestmark = pytest.mark.slow
@@ -64,6 +64,7 @@ SETTINGS = [
     Setting(30, (2000, 500), (1, 2)),
 ]
 ALIKE = [s for s in SETTINGS if s.sigma[0] == s.sigma[1]]
+COVERED = [Setting(1, (5, 12)), Setting(5, (12, 40), unlike=True), Setting(10, (50, 50))]
 
 
 def wishart(rng, n, covariance, size):
@@ -115,38 +116,126 @@ def worst_direction(B, S):
     return np.linalg.solve(K, top[..., None])[..., 0]
 
 
-def at_zero_gain_given_designs(setting, grams):
-    """Differences (size, p) of no gain on the rows at hand; zero where joining always loses."""
+def gain_given_designs(setting, grams):
+    """B and the variance that joining saves on the rows at hand, one per pair."""
     errors = [G / n for G, n in zip(grams, setting.n)]
     B, joint = bias_and_variances(setting, grams, errors)
-    own = sum(
-        w * s**2 * setting.p / n for w, s, n in zip(setting.weights, setting.sigma, setting.n)
-    )
-    size = np.sqrt(np.maximum(own - joint, 0.0))
+    own = [w * s**2 * setting.p / n for w, s, n in zip(setting.weights, setting.sigma, setting.n)]
+    return B, sum(own) - joint
+
+
+def expected_gain(setting, grams):
+    """Mean B and mean variance saved over new designs; E[G^-1] of the small ones is exact."""
+    B, joint = bias_and_variances(setting, grams, setting.covariances())
+    own = [
+        w * s**2 * setting.p / (n - setting.p - 1)
+        for w, s, n in zip(setting.weights, setting.sigma, setting.n)
+    ]
+    return B.mean(axis=0), sum(own) - joint.mean()
+
+
+def losing_slightly(setting, grams):
+    """Differences (pairs, p) with a gain just below zero given the designs."""
+    B, saved = gain_given_designs(setting, grams)
+    size = 1.00001 * np.sqrt(np.maximum(saved, 0.0))
     return size[:, None] * worst_direction(B, spread(setting, grams))
 
 
-def at_zero_expected_gain(setting, grams):
-    """The difference (p,) of no gain over new designs; None where joining always loses."""
-    B, joint = bias_and_variances(setting, grams, setting.covariances())
-    own = sum(
-        w * s**2 * setting.p / (n - setting.p - 1)
-        for w, s, n in zip(setting.weights, setting.sigma, setting.n)
-    )
-    saved = own - joint.mean()
+def gaining_slightly(setting, grams):
+    """Differences (pairs, p), all the same, with a gain just above zero over new designs."""
+    B, saved = expected_gain(setting, grams)
     if saved <= 0:
-        return None
-    return np.sqrt(saved) * worst_direction(B.mean(axis=0), np.median(spread(setting, grams), axis=0))
+        pytest.skip("joining loses even without a difference")
+    S = np.median(spread(setting, grams), axis=0)
+    size = 0.99999 * np.sqrt(saved)
+    return np.broadcast_to(size * worst_direction(B, S), grams[0].shape[:2])
 
 
-def rates(setting, equal_noise, seed, difference, pairs=PAIRS):
-    """Shares of joins and aparts at the difference that a function of the designs gives."""
+def none(setting, grams):
+    return np.zeros(grams[0].shape[:2])
+
+
+def simulate(setting, seed, difference):
+    """Draw designs and data; return Gram matrices, differences and both sides."""
     rng = np.random.default_rng(seed)
-    grams = [wishart(rng, n, C, pairs) for n, C in zip(setting.n, setting.covariances())]
+    grams = [wishart(rng, n, C, PAIRS) for n, C in zip(setting.n, setting.covariances())]
     delta = difference(setting, grams)
-    if delta is None:
-        return None
-    delta = np.broadcast_to(delta, (pairs, setting.p))
     moments = draw(rng, setting, grams, delta)
-    sides = [Side.dataset(m, w) for m, w in zip(moments, setting.weights)]
-    return [float(np.mean(x)) for x in decide(*sides, delta=DELTA, equal_noise=equal_noise)]
+    return grams, delta, [Side.dataset(m, w) for m, w in zip(moments, setting.weights)]
+
+
+def check(name, setting, wrong):
+    rate, error = float(np.mean(wrong)), np.sqrt(DELTA * (1 - DELTA) / PAIRS)
+    print(f"{name}: {setting}: {rate:.4f} (at most {DELTA} + 2 x {error:.4f})")
+    assert rate <= DELTA + 2 * error
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_false_joins(setting):
+    """Target: the gain given the designs, on the rows at hand, is just below zero."""
+    _, _, sides = simulate(setting, 1, losing_slightly)
+    check("false joins", setting, decide(*sides, delta=DELTA)[0])
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_false_aparts(setting):
+    """Target: the gain expected over new designs is just above zero."""
+    _, _, sides = simulate(setting, 2, gaining_slightly)
+    check("false aparts", setting, decide(*sides, delta=DELTA)[1])
+
+
+@pytest.mark.parametrize("setting", ALIKE, ids=str)
+def test_false_joins_and_aparts_with_equal_noise(setting):
+    """The exact variant, where the noise is indeed equal."""
+    _, _, sides = simulate(setting, 3, losing_slightly)
+    check("false joins, equal noise", setting, decide(*sides, delta=DELTA, equal_noise=True)[0])
+    _, _, sides = simulate(setting, 4, gaining_slightly)
+    check("false aparts, equal noise", setting, decide(*sides, delta=DELTA, equal_noise=True)[1])
+
+
+@pytest.mark.parametrize("size", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("equal_noise", [False, True])
+@pytest.mark.parametrize("setting", COVERED, ids=str)
+def test_interval_covers_the_gain(setting, equal_noise, size):
+    """Each end at its own target: given the designs below, over new designs above."""
+    grams, delta, sides = simulate(setting, 5, lambda s, g: size * losing_slightly(s, g))
+    B, saved = gain_given_designs(setting, grams)
+    gain = saved - np.einsum("ki,kij,kj->k", delta, B, delta)
+    tests = Tests.of(*sides, DELTA, equal_noise)
+    low, _ = gain_ends(tests, DELTA, *tests.decide())
+    check(f"gain below the interval, size {size}", setting, gain < low)
+
+    grams, delta, sides = simulate(setting, 6, lambda s, g: size * gaining_slightly(s, g))
+    B, saved = expected_gain(setting, grams)
+    gain = saved - delta[0] @ B @ delta[0]
+    tests = Tests.of(*sides, DELTA, equal_noise)
+    _, high = gain_ends(tests, DELTA, *tests.decide())
+    check(f"gain above the interval, size {size}", setting, gain > high)
+
+
+@pytest.mark.parametrize("p, least", [(1, 0.1), (3, 0.2), (10, 0.5), (20, 0.6)])
+def test_power_at_no_difference(p, least):
+    """Joins of 50 rows each from one truth, by the default verdict."""
+    _, _, sides = simulate(Setting(p, (50, 50)), 7, none)
+    join, apart = (np.mean(x) for x in decide(*sides, delta=DELTA))
+    exact = np.mean(decide(*sides, delta=DELTA, equal_noise=True)[0])
+    print(f"power, n=50/50 p={p}: joins {join:.3f}, aparts {apart:.3f}; equal noise {exact:.3f}")
+    assert join >= least
+    assert apart <= DELTA
+
+
+def test_levels_on_rows_with_intercept_and_skewed_features():
+    """Rows instead of sufficient statistics: an intercept, exponential features, two noises."""
+    rng = np.random.default_rng(8)
+    setting, pairs = Setting(4, (15, 40), (1.0, 2.0)), PAIRS
+    X = [
+        np.concatenate([np.ones((pairs, n, 1)), rng.exponential(size=(pairs, n, 3))], axis=2)
+        for n in setting.n
+    ]
+    grams = [np.swapaxes(x, 1, 2) @ x for x in X]
+    delta = losing_slightly(setting, grams)
+    sides = []
+    for x, sigma, beta in zip(X, setting.sigma, (delta, 0 * delta)):
+        y = np.einsum("kij,kj->ki", x, beta) + sigma * rng.standard_normal(x.shape[:2])
+        sides.append(Side.dataset(Moments.from_rows(x, y)))
+    check("false joins on rows", setting, decide(*sides, delta=DELTA)[0])

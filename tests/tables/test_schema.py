@@ -143,12 +143,18 @@ def test_delta_outside_its_range(frame, delta):
 def test_unknown_arguments(frame):
     refused(frame, "method='magic' is unknown", method="magic")
     refused(frame, "grouping='magic' is unknown", grouping="magic")
-    refused(frame, "does not take these options", method="direct", delta=0.1)
+    refused(frame, "does not take these options", method="direct", n=3)
+    refused(frame, "does not take these options", method="risk", n=3)
+    refused(frame, "strategy='magic' is unknown", strategy="magic")
+    refused(frame, "finds clusters itself", method="bic", grouping="greedy")
+    refused(frame, "scores pairs only", method="tuned", grouping="agglomerative")
+    refused(frame, "count='cats' is unknown", count="cats")
+    refused(frame, "folds=1 is not a count", folds=1)
     refused(frame, "random_state='x' is no seed", random_state="x")
     refused(frame, "random_state=-1 is negative", random_state=-1)
     refused([1, 2], "data is a list; expected a pandas or Polars frame")
     with pytest.raises(ConjoinError, match="cannot be combined with a ready criterion"):
-        conjoin.partition(frame, target="sales", by="store", method=conjoin.Direct(), delta=0.1)
+        conjoin.partition(frame, target="sales", by="store", method=conjoin.Direct(), n=3)
 
 
 def test_weights(frame):

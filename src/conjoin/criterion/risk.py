@@ -16,7 +16,8 @@ N           rows of the cluster
 The bracket estimates the bias of the joint fit on dataset k without bias, given the designs; the
 last term is the variance on new rows instead of the same ones. For a single dataset the error is
 s2 (1 + p/(n - p - 1)); it is infinite where N <= p + 1. Generalised cross-validation,
-rss_k/n_k / (1 - h_k)^2, stands beside it: it needs no estimate of the noise and does as well on pairs.
+rss_k/n_k / (1 - h_k)^2, stands beside it: it needs no estimate of the noise and does as well on
+pairs.
 """
 
 from collections.abc import Callable

@@ -39,7 +39,7 @@ from conjoin.criterion.design import (
     design_constants,
     known_designs,
 )
-from conjoin.errors import ArgumentError
+from conjoin.errors import ArgumentError, DataError
 from conjoin.moments import Moments
 from conjoin.moments.resample import (
     canonical_order,
@@ -217,6 +217,11 @@ class Tuned:
         p = unit.Z.shape[1]
         n = self.rows_drawn(p)
         check_rows(unit.label, n, p, "in a resample", overparametrised=self.overparametrised)
+        if len(order) < 3:
+            raise DataError(
+                f"Dataset {unit.label!r} has {len(order)} rows, but method='tuned' splits rows in "
+                "three parts; leave it out or use method='risk'."
+            )
         parts = [order[rows] for rows in split_rows(len(order), self.shares, rng)]
         smallest = min(len(rows) for rows in parts)
         check_rows(

@@ -72,7 +72,7 @@ ATTEMPTS = ((False, 0.16, False), (True, 0.16, False), (True, 0.08, False)) + tu
     (False, step, True) for step in (0.05, 0.025, 0.0125, 0.006)
 )
 AGREE = 1e-4
-# Shares of delta spent on the interval of rho and, for the interval of the gain, on the noise scale.
+# Shares of delta spent on the interval of rho and, for the gain's interval, on the noise scale.
 RATIO_SHARE, SCALE_SHARE = 0.02, 0.1
 # Points on the grid of rho, and the widest step in log rho that they may leave.
 GRID, GRID_STEP = 7, 0.7
@@ -189,8 +189,8 @@ def _saddle(form: _Form, left: BoolArray) -> FloatArray:
     of its share of the way from 0 to the nearest branch point.
     """
     reach = np.where(left, -1 / form.g.max(axis=-1), 1 / np.where(left, 1.0, 2 * form.e[:, 0]))
-    low, high = np.full(len(form), -25.0), np.full(len(form), 25.0)
-    for _ in range(10):
+    low, high = np.full(len(form), -50.0), np.full(len(form), 25.0)
+    for _ in range(11):
         middle = (low + high) / 2
         outward = form.slope(reach / (1 + np.exp(-middle))) * reach < 0
         low, high = np.where(outward, middle, low), np.where(outward, high, middle)
@@ -241,7 +241,8 @@ def _below_zero(form: _Form) -> FloatArray:
     for begin in range(0, len(form), size):
         todo = np.arange(begin, min(begin + size, len(form)))
         for other, step, straight in ATTEMPTS:
-            result[todo], good = _integral(form.select(todo), left[todo] ^ other, step, straight)
+            side = (left[todo] ^ other) | (form.e[todo, 0] == 0)
+            result[todo], good = _integral(form.select(todo), side, step, straight)
             todo = todo[~good]
             if not len(todo):
                 break
@@ -352,7 +353,7 @@ def _noise(rss: FloatArray, q: FloatArray, nu: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tests:
+class Tests:
     """The two tests over the grid of rho; see the module's symbol table."""
 
     e: FloatArray
@@ -364,6 +365,55 @@ class _Tests:
     pooled: FloatArray  # estimate of sigma2^2 if the noise ratio is rho
     nu: FloatArray  # its degrees of freedom
     known: BoolArray  # whether anything can be said
+
+    @classmethod
+    def of(cls, one: Side, two: Side, delta: float, equal_noise: bool) -> "Tests":
+        """Set up both tests for a stack of pairs of sides."""
+        Gc = one.G + two.G
+        inverse, rank = linalg.inverse_and_rank(Gc)
+        rc = rank.astype(float)
+        Z1, Z2 = inverse @ one.G, inverse @ two.G
+        B = np.swapaxes(Z2, -1, -2) @ one.A @ Z2 + np.swapaxes(Z1, -1, -2) @ two.A @ Z1
+        K = linalg.square_root(B)
+        Kt = np.swapaxes(K, -1, -2)
+        C1, C2 = (linalg.symmetrise(K @ side.inverse @ Kt) for side in (one, two))
+        t1, t2 = (np.trace(C, axis1=-2, axis2=-1) for C in (C1, C2))
+        A = inverse @ (one.A + two.A) @ inverse
+        joint1, joint2 = (linalg.trace_product(A, side.G) for side in (one, two))
+        own1, own2 = (linalg.trace_product(side.A, side.inverse) for side in (one, two))
+        shared = t1 + t2 > 1e-9 * (own1 + own2)
+        distance = linalg.quadratic(one.beta - two.beta, B)
+
+        nu = one.nu + two.nu
+        known = shared & ((nu >= 1) if equal_noise else (np.minimum(one.nu, two.nu) >= 1))
+        nu1, nu2, nu = (np.where(known, x, 1.0) for x in (one.nu, two.nu, nu))
+        denominators: list[tuple[FloatArray, FloatArray]]
+        rho: FloatArray
+        if equal_noise:
+            level, rho = delta, np.ones((*nu.shape, 1))
+            variance = _pooled(one, two, rho, nu)[..., 0] * (t1 + t2)
+            denominators = [((t1 + t2)[..., None], nu[..., None])]
+        else:
+            gamma = RATIO_SHARE * delta
+            level, rho = delta - gamma, _noise_ratios(one, two, nu1, nu2, gamma)
+            variance = one.s2 * t1 + two.s2 * t2
+            denominators = [(rho * t1[..., None], nu1[..., None]), (t2[..., None], nu2[..., None])]
+        spread = rho[..., None, None] * C1[..., None, :, :] + C2[..., None, :, :]
+        new1, new2, newc = (
+            _new_rows(n, r) for n, r in ((one.n, one.rank), (two.n, two.rank), (one.n + two.n, rc))
+        )
+        return cls(
+            e=np.maximum(np.linalg.eigvalsh(spread), 0.0),
+            joining=rho * (own1 - joint1)[..., None] + (own2 - joint2)[..., None],
+            parting=rho * _less(own1 * new1, joint1 * newc)[..., None]
+            + _less(own2 * new2, joint2 * newc)[..., None],
+            denominators=denominators,
+            Q=distance / np.where(known, variance, 1.0),
+            level=level,
+            pooled=_pooled(one, two, rho, nu),
+            nu=nu,
+            known=known,
+        )
 
     def below(self, m: FloatArray) -> FloatArray:
         """Return P(T(m) <= Q)."""
@@ -394,55 +444,6 @@ def _noise_ratios(
     return grid
 
 
-def _tests(one: Side, two: Side, delta: float, equal_noise: bool) -> _Tests:
-    """Set up both tests for a stack of pairs of sides."""
-    Gc = one.G + two.G
-    inverse, rank = linalg.inverse_and_rank(Gc)
-    rc = rank.astype(float)
-    Z1, Z2 = inverse @ one.G, inverse @ two.G
-    B = np.swapaxes(Z2, -1, -2) @ one.A @ Z2 + np.swapaxes(Z1, -1, -2) @ two.A @ Z1
-    K = linalg.square_root(B)
-    Kt = np.swapaxes(K, -1, -2)
-    C1, C2 = (linalg.symmetrise(K @ side.inverse @ Kt) for side in (one, two))
-    t1, t2 = (np.trace(C, axis1=-2, axis2=-1) for C in (C1, C2))
-    A = inverse @ (one.A + two.A) @ inverse
-    joint1, joint2 = (linalg.trace_product(A, side.G) for side in (one, two))
-    own1, own2 = (linalg.trace_product(side.A, side.inverse) for side in (one, two))
-    shared = t1 + t2 > 1e-9 * (own1 + own2)
-    distance = linalg.quadratic(one.beta - two.beta, B)
-
-    nu = one.nu + two.nu
-    known = shared & ((nu >= 1) if equal_noise else (np.minimum(one.nu, two.nu) >= 1))
-    nu1, nu2, nu = (np.where(known, x, 1.0) for x in (one.nu, two.nu, nu))
-    denominators: list[tuple[FloatArray, FloatArray]]
-    rho: FloatArray
-    if equal_noise:
-        level, rho = delta, np.ones((*nu.shape, 1))
-        variance = _pooled(one, two, rho, nu)[..., 0] * (t1 + t2)
-        denominators = [((t1 + t2)[..., None], nu[..., None])]
-    else:
-        gamma = RATIO_SHARE * delta
-        level, rho = delta - gamma, _noise_ratios(one, two, nu1, nu2, gamma)
-        variance = one.s2 * t1 + two.s2 * t2
-        denominators = [(rho * t1[..., None], nu1[..., None]), (t2[..., None], nu2[..., None])]
-    spread = rho[..., None, None] * C1[..., None, :, :] + C2[..., None, :, :]
-    new1, new2, newc = (
-        _new_rows(n, r) for n, r in ((one.n, one.rank), (two.n, two.rank), (one.n + two.n, rc))
-    )
-    return _Tests(
-        e=np.maximum(np.linalg.eigvalsh(spread), 0.0),
-        joining=rho * (own1 - joint1)[..., None] + (own2 - joint2)[..., None],
-        parting=rho * _less(own1 * new1, joint1 * newc)[..., None]
-        + _less(own2 * new2, joint2 * newc)[..., None],
-        denominators=denominators,
-        Q=distance / np.where(shared, variance, 1.0),
-        level=level,
-        pooled=_pooled(one, two, rho, nu),
-        nu=nu,
-        known=known,
-    )
-
-
 def _new_rows(n: FloatArray, rank: FloatArray) -> FloatArray:
     """Return n/(n - r - 1), by how much variance is larger at new rows; infinite for few rows."""
     left = n - rank - 1
@@ -465,13 +466,13 @@ def decide(
     one: Side, two: Side, *, delta: float = 0.1, equal_noise: bool = False
 ) -> tuple[BoolArray, BoolArray]:
     """Return (join, apart) for a stack of pairs of sides."""
-    return _tests(one, two, delta, equal_noise).decide()
+    return Tests.of(one, two, delta, equal_noise).decide()
 
 
 # --- The interval ---------------------------------------------------------------------------------
 
 
-def _crossing(tests: _Tests, targets: FloatArray) -> FloatArray:
+def _crossing(tests: Tests, targets: FloatArray) -> FloatArray:
     """Return the m (2, ..., R) at which P(T(m) <= Q) falls to each target (2,); 0 if it is below.
 
     Regula falsi (Anderson and Bjorck) on the probit of the probability as a function of
@@ -484,7 +485,8 @@ def _crossing(tests: _Tests, targets: FloatArray) -> FloatArray:
         return ndtri(np.clip(below, 1e-15, 1 - 1e-15)) - goal
 
     c = np.sum(np.stack(np.broadcast_arrays(*(c for c, _ in tests.denominators))), axis=0)
-    offset = np.sum(tests.e**2, axis=-1) / (2 * tests.e.max(axis=-1))
+    top = tests.e.max(axis=-1)
+    offset = np.sum(tests.e**2, axis=-1) / (2 * np.where(top > 0, top, 1.0))
     scale = np.sqrt(tests.e.sum(axis=-1) + tests.Q[..., None] * c + offset)
     low, high = (np.stack([x, x]) for x in (np.sqrt(offset), scale))
     at_low, at_high = excess(low), excess(high)
@@ -515,42 +517,43 @@ def _crossing(tests: _Tests, targets: FloatArray) -> FloatArray:
     return np.where(never, 0.0, np.maximum(x**2 - offset, 0.0))
 
 
-def _interval(tests: _Tests, delta: float, answer: Answer) -> tuple[float, float]:
+def gain_ends(
+    tests: Tests, delta: float, join: BoolArray, apart: BoolArray
+) -> tuple[FloatArray, FloatArray]:
     """Return the ends for the gain sigma2^2 (mass - m), the worst over rho and the noise scale.
 
-    m is bounded by inverting the test, sigma2^2 by the residuals given rho: for the true rho
-    their sum is independent of their ratio. The level of both together is that of the verdict;
-    where the sign alone is certain at that level but not the value, the end is zero.
+    m is bounded by inverting the test, sigma2^2 by the residuals given rho: for the true rho their
+    sum is independent of their ratio. The level is shared between the two; where the sign is
+    certain at the verdict's level but the value is not at the remaining one, the end is zero.
     """
     gamma = SCALE_SHARE * delta
     level = tests.level - gamma
-    if not np.all(tests.known):
-        return -np.inf, np.inf
+    if not np.any(tests.known):
+        return np.full(join.shape, -np.inf), np.full(join.shape, np.inf)
     most, least = _crossing(tests, np.array([level, 1 - level]))
     half = tests.nu[..., None] / 2
     small, large = (half * tests.pooled / gammaincinv(half, x) for x in (1 - gamma, gamma))
     lower, upper = tests.joining - most, tests.parting - least
-    low = float(np.min(lower * np.where(lower > 0, small, large)))
-    high = float(np.max(upper * np.where(upper > 0, large, small)))
-    tiny = float(np.finfo(float).tiny)
-    low = max(low, 0.0) if answer == "join" else min(low, -tiny)
-    high = min(high, 0.0) if answer == "apart" else max(high, tiny)
-    return low, max(low, high)
-
-
-def _sign_only(answer: Answer) -> tuple[float, float]:
-    """Return what the verdict alone says about the gain."""
-    return (0.0 if answer == "join" else -np.inf, 0.0 if answer == "apart" else np.inf)
+    low = np.min(lower * np.where(lower > 0, small, large), axis=-1)
+    high = np.max(upper * np.where(upper > 0, large, small), axis=-1)
+    tiny = np.finfo(float).tiny
+    low = np.where(join, np.maximum(low, 0.0), np.minimum(low, -tiny))
+    high = np.where(apart, np.minimum(high, 0.0), np.maximum(high, tiny))
+    low = np.where(tests.known, low, -np.inf)
+    return low, np.where(tests.known, np.maximum(low, high), np.inf)
 
 
 def _answer(
     one: Side, two: Side, delta: float, equal_noise: bool, interval: bool
 ) -> tuple[Answer, tuple[float, float]]:
     """Return the verdict and the interval for one pair of sides."""
-    tests = _tests(one, two, delta, equal_noise)
+    tests = Tests.of(one, two, delta, equal_noise)
     join, apart = tests.decide()
     answer: Answer = "join" if join else "apart" if apart else "undecided"
-    return answer, _interval(tests, delta, answer) if interval else _sign_only(answer)
+    if not interval:
+        return answer, (0.0 if join else -np.inf, 0.0 if apart else np.inf)
+    low, high = gain_ends(tests, delta, join, apart)
+    return answer, (float(low), float(high))
 
 
 # --- What callers use -----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ NEIGHBOURS = 12  # candidates of each dataset beyond that
 MOST_MOVES = 5_000  # dataset x cluster pairs up to which all moves are looked at
 MOST_SPLIT = 60  # members up to which a cluster is tried in two halves
 ROUNDS = 5
+MANY = 300
 # Changes below this share of the cost are rounding, not improvement.
 TOLERANCE = 1e-9
 
@@ -97,7 +98,9 @@ class _State:
     def __init__(self, objective: Objective, score: Score | None) -> None:
         self.objective, self.score = objective, score
         self.K = K = len(objective.sums[0])
-        self.nodes = tuple(np.concatenate([a, np.zeros((K - 1, *a.shape[1:]))]) for a in objective.sums)
+        self.nodes = tuple(
+            np.concatenate([a, np.zeros((K - 1, *a.shape[1:]))]) for a in objective.sums
+        )
         self.costs = np.concatenate([objective.cost(objective.sums), np.zeros(K - 1)])
         self.node_of = np.arange(K)
 
@@ -168,7 +171,7 @@ def _labels(tree: Tree, whole: list[bool]) -> IntArray:
 
 
 def relabel(labels: IntArray) -> IntArray:
-    """Number clusters in the order of their first dataset."""
+    """Return labels that number clusters in the order of their first dataset."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     order = np.empty(len(first), dtype=int)
     order[np.argsort(first)] = np.arange(len(first))
@@ -183,11 +186,12 @@ def total_cost(objective: Objective, labels: IntArray) -> float:
 
 
 def improve(objective: Objective, labels: IntArray, near: FloatArray | None = None) -> IntArray:
-    """Move, split and join as long as the total cost falls."""
+    """Move, split and join as long as the total cost falls; with very many datasets, move once."""
     cost = total_cost(objective, labels)
-    for _ in range(ROUNDS):
+    many = len(labels) > MANY
+    for _ in range(1 if many else ROUNDS):
         before = cost
-        for change in (_move, _split, _join):
+        for change in (_move,) if many else (_move, _split, _join):
             proposal = change(objective, labels, near)
             new = total_cost(objective, proposal)
             if new < cost - TOLERANCE * abs(cost):

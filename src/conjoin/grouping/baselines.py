@@ -84,7 +84,9 @@ def kmeans(moments: Moments, seed: int = 0) -> IntArray:
         found = kmeans2(points, k, minit="++", rng=seed, iter=50)[1]
         labels = relabel(found)
         C = int(labels.max()) + 1
-        rss = float(_residuals(sum_by((moments.G, moments.h, moments.q, moments.n), labels, C))[0].sum())
+        rss = float(
+            _residuals(sum_by((moments.G, moments.h, moments.q, moments.n), labels, C))[0].sum()
+        )
         score = n * np.log(max(rss / n, np.finfo(float).tiny)) + C * p * np.log(n)
         if score < best_score:
             best, best_score = labels, score

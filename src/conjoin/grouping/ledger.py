@@ -1,5 +1,6 @@
 """The steps behind a partition: who joined whom, and which joins were refused."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from conjoin.grouping.objective import Objective, Sums, add, sum_by, take
 
 @dataclass(frozen=True)
 class Step:
-    """Two groups of datasets (numbers), what joining them saved in cost, and whether they joined."""
+    """Two groups of datasets (by number), what joining them saved, and whether they joined."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
@@ -44,7 +45,7 @@ def ledger(objective: Objective, labels: IntArray, near: FloatArray | None = Non
     return steps + _refused(objective, labels, clusters)
 
 
-def _refused(objective: Objective, labels: IntArray, clusters: list[IntArray]) -> list[Step]:
+def _refused(objective: Objective, labels: IntArray, clusters: Sequence[IntArray]) -> list[Step]:
     """Return for each cluster the join with another one that would have cost least."""
     C = len(clusters)
     if C < 2:

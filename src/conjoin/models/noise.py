@@ -1,13 +1,13 @@
 """Noise variances of datasets, shrunk towards each other where degrees of freedom are few.
 
-A dataset's residual variance s2_k has df_k degrees of freedom. If the true variances follow a scaled
-inverse chi-square law with `df0` degrees of freedom around `s2_0`, the posterior mean scale is
+A dataset's residual variance s2_k has df_k degrees of freedom. If the true variances follow a
+scaled inverse chi-square law with `df0` degrees of freedom around `s2_0`, the posterior scale is
 
     (df_k s2_k + df0 s2_0) / (df_k + df0),
 
-and df0 and s2_0 come from the mean and variance of log s2_k (Smyth 2004, "Linear models and empirical
-Bayes methods for assessing differential expression"): the variance of log s2_k beyond what sampling
-explains is trigamma(df0 / 2).
+and df0 and s2_0 come from the mean and variance of log s2_k (Smyth 2004, "Linear models and
+empirical Bayes methods for assessing differential expression"): the variance of log s2_k beyond
+what sampling explains is trigamma(df0 / 2).
 """
 
 import numpy as np

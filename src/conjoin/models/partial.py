@@ -30,7 +30,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from conjoin import linalg
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.moments import Moments
 
 # Log-normal priors (median, standard deviation of the log) in units of the target's variance, and
@@ -117,22 +117,22 @@ class Family:
     """
 
     name: str
-    groups: Callable[[int], FloatArray]
+    groups: Callable[[int], IntArray]
 
 
-def _nothing(p: int) -> FloatArray:
+def _nothing(p: int) -> IntArray:
     return np.full(p, -1)
 
 
-def _intercept_only(p: int) -> FloatArray:
+def _intercept_only(p: int) -> IntArray:
     return np.where(np.arange(p) == 0, 0, -1)
 
 
-def _one_slope_variance(p: int) -> FloatArray:
+def _one_slope_variance(p: int) -> IntArray:
     return np.where(np.arange(p) == 0, 0, 1)
 
 
-def _each_its_own(p: int) -> FloatArray:
+def _each_its_own(p: int) -> IntArray:
     return np.arange(p)
 
 
@@ -156,7 +156,7 @@ def fit_variances(
     """
     p = moments.p
     r = np.ones(moments.shape[0])
-    groups = family.groups(p).astype(int)
+    groups = family.groups(p)
     active = np.nonzero(groups >= 0)[0]
     count = int(groups.max()) + 1
 
@@ -192,9 +192,7 @@ def fit_variances(
         theta[:2] = np.log([start.noise, start.slope_variance])
         theta[2 + groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
     options = {"maxiter": steps, "ftol": 1e-8, "gtol": 1e-3}
-    found = minimize(
-        objective, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-    )
+    found = minimize(objective, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return hyper_of(found.x)
 
 
@@ -245,7 +243,7 @@ def _expected_squares(
 # --- full covariance ----------------------------------------------------------------------------
 
 
-def fit_full(moments: Moments, start: Hyper, steps: int = 6) -> Hyper:
+def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
     """Return a full covariance of deviations by EM, started from a diagonal fit.
 
     An inverse-Wishart prior worth p + 2 datasets at the diagonal start keeps the matrix of full
@@ -269,7 +267,5 @@ def fit_full(moments: Moments, start: Hyper, steps: int = 6) -> Hyper:
         # The EM step for the noise: expected residuals over rows.
         noise = hyper.noise * (1 + 2 * gradient / float(moments.n.sum()))
         T = linalg.symmetrise(T) + SPREAD_BOUNDS[0] * np.eye(p)
-        hyper = replace(
-            hyper, L=np.linalg.cholesky(T), noise=float(np.clip(noise, *NOISE_BOUNDS))
-        )
+        hyper = replace(hyper, L=np.linalg.cholesky(T), noise=float(np.clip(noise, *NOISE_BOUNDS)))
     return hyper

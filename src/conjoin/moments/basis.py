@@ -47,8 +47,8 @@ class Basis:
     ) -> "Basis":
         """Centre (with an intercept only) and scale by mean and spread of the weighted rows.
 
-        The scale of a column is its standard deviation or, if that is larger, a `FARTHEST`-th of its
-        largest deviation. So a rare flag or a column with a wild value has no entry beyond
+        The scale of a column is its standard deviation or, if that is larger, a `FARTHEST`-th of
+        its largest deviation. So a rare flag or a column with a wild value has no entry beyond
         `FARTHEST`, and a variance for slopes means the same for it as for any other column.
         """
         w = np.ones(len(y)) if weights is None else weights

@@ -1,4 +1,4 @@
-"""Moments of folds: rows of every dataset dealt out at random, by a stream of the dataset's name."""
+"""Moments of folds: rows of every dataset dealt out at random, by a stream of its name."""
 
 import numpy as np
 

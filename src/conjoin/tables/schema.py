@@ -28,6 +28,9 @@ def collect(
     weights: str | None = None,
 ) -> DatasetCollection:
     """Check tables and bring them into the form the mathematics takes."""
+    quick = _collect_clean(data, target, by, features, weights)
+    if quick is not None:
+        return quick
     tables = _split(data, by)
     if len(tables) < 2:
         found = f" ({next(iter(tables))!r})" if tables else ""
@@ -53,6 +56,46 @@ def collect(
     X, columns = _drop_constant(X, columns)
     starts = np.concatenate([[0], np.cumsum([len(block[1]) for block in blocks])])
     return DatasetCollection(tuple(names), tuple(columns), target, X, y, w, starts)
+
+
+def _collect_clean(
+    data: Any, target: str, by: str | None, features: Sequence[str] | None, weights: str | None
+) -> DatasetCollection | None:
+    """Return the collection of one table in which nothing is amiss, without splitting it up.
+
+    None where anything needs a closer look; the long way round then finds the words for it.
+    """
+    if by is None or (isinstance(data, Mapping) and any(is_table(v) for v in data.values())):
+        return None
+    columns = to_columns(data)
+    chosen = (
+        [c for c in columns if c not in (target, by, weights)] if features is None else features
+    )
+    needed = [*chosen, target, by, *([weights] if weights else [])]
+    if not chosen or any(c not in columns for c in needed) or _missing(columns[by]).any():
+        return None
+    values = {c: columns[c] for c in needed if c != by}
+    if any(
+        v.dtype.kind not in "biuf" or isinstance(v, np.ma.MaskedArray) or not np.isfinite(v).all()
+        for v in values.values()
+    ):
+        return None
+    keys, codes = np.unique(columns[by], return_inverse=True)
+    texts = [_name_of(key) for key in keys.tolist()]
+    names = natural_order(texts)
+    w: FloatArray = np.ones(len(codes))
+    if weights is not None:
+        w = values[weights].astype(np.float64)
+    if len(set(texts)) < max(len(texts), 2) or (w <= 0).any() or np.ptp(values[target]) == 0:
+        return None
+    rank = {name: k for k, name in enumerate(names)}
+    codes = np.array([rank[text] for text in texts])[codes]
+    order = np.argsort(codes, kind="stable")
+    rows = np.stack([values[c].astype(np.float64)[order] for c in chosen], axis=1)
+    X, kept = _drop_constant(rows, list(chosen))
+    starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
+    y = values[target].astype(np.float64)[order]
+    return DatasetCollection(tuple(names), tuple(kept), target, X, y, w[order], starts)
 
 
 def _split(data: Any, by: str | None) -> dict[str, Columns]:
