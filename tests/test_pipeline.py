@@ -22,7 +22,7 @@ def long_frame(tables):
 
 def test_compare_returns_the_decision_the_fits_and_their_errors():
     pair = make_pair(p=4, n=300, d=0.0)
-    result = conjoin.compare(*pair.tables().values(), target="y", random_state=1)
+    result = conjoin.compare(*pair.tables().values(), target="y", method="tuned", random_state=1)
     assert result.join
     assert result.score > result.threshold == 0.0
     assert 2 <= result.alpha <= 10
@@ -47,7 +47,9 @@ def test_compare_returns_the_decision_the_fits_and_their_errors():
 @pytest.mark.parametrize("rule", ["signed", "literal"])
 def test_partition_keeps_clusters_labels_and_history(rule):
     stores = make_clusters(sizes=(2, 1), n=250, p=3, distance=2.0)
-    result = conjoin.partition(stores.tables(), target="y", rule=rule, resamples=300)
+    result = conjoin.partition(
+        stores.tables(), target="y", method="tuned", rule=rule, resamples=300
+    )
     assert sorted(sum(result.clusters, [])) == ["d1", "d2", "d3"]
     for i, cluster in enumerate(result.clusters):
         assert all(result.labels[name] == i for name in cluster)

@@ -279,9 +279,10 @@ def _fold_first(folds: Moments) -> Moments:
 def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) -> IntArray:
     """Return the partition to use: the one of best evidence, unless all or none predicts better.
 
-    Judged on left-out rows, with the partition found anew outside them. With many rows or
-    datasets it is kept as it is, which favours it over joining everything and joining nothing,
-    which have nothing to learn; where it still loses, it goes.
+    Better is an error on left-out rows that is lower by more than its standard error, with the
+    partition found anew outside those rows. With many rows or datasets it is kept as it is, which
+    favours it over joining everything and joining nothing, which have nothing to learn; where it
+    still loses, it goes.
     """
     labels = outcome.search.labels
     K = len(labels)
@@ -289,7 +290,10 @@ def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) ->
     cells = [validate(clusters(proposal), moments, folds) for proposal in (labels, one, own)]
     if moments.n.sum() < FEW_ROWS and _size(moments) < SMALL and K <= MOST_FULL:
         cells[0] = validate_partition(evidence_partition, moments, folds)
-    errors = [float(np.sum(c.sum(axis=0) / moments.w * w)) for c in cells]
+    parts = _paired(np.stack(cells), moments.w, w)
+    lead = parts[0] - parts[1:]
+    clear = lead.sum(axis=1) > np.sqrt(lead.shape[1]) * lead.std(axis=1)
+    errors = np.where([True, *clear], parts.sum(axis=1), np.inf)
     return (labels, one, own)[int(np.argmin(errors))]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from conjoin.criterion.verdict import Side, Tests, decide, gain_ends
+from conjoin.criterion.verdict import Comparison, Side, decide, gain_ends
 from conjoin.moments import Moments
 
 pytestmark = pytest.mark.slow
@@ -64,7 +64,11 @@ SETTINGS = [
     Setting(30, (2000, 500), (1, 2)),
 ]
 ALIKE = [s for s in SETTINGS if s.sigma[0] == s.sigma[1]]
-COVERED = [Setting(1, (5, 12)), Setting(5, (12, 40), unlike=True), Setting(10, (50, 50))]
+COVERED = [
+    (Setting(1, (5, 12)), False),
+    (Setting(5, (12, 40), (1, 2), unlike=True), False),
+    (Setting(3, (30, 30)), True),
+]
 
 
 def wishart(rng, n, covariance, size):
@@ -91,7 +95,7 @@ def draw(rng, setting, grams, difference):
 
 
 def inside(a, M):
-    return np.einsum("...ij,...jk,...kl->...il", a, M, np.swapaxes(a, -1, -2))
+    return a @ M @ np.swapaxes(a, -1, -2)
 
 
 def bias_and_variances(setting, grams, errors):
@@ -112,7 +116,13 @@ def spread(setting, grams):
 def worst_direction(B, S):
     """Differences with delta'B delta = 1 whose estimate varies most, one per pair."""
     K = np.swapaxes(np.linalg.cholesky(B), -1, -2)
-    top = np.linalg.eigh(inside(K, S))[1][..., -1]
+    M = inside(K, S)
+    p = M.shape[-1]
+    # Equal sizes and noise make all directions equal: break the tie in the same way everywhere.
+    scale = np.trace(M, axis1=-2, axis2=-1) / p
+    M = M + 1e-6 * scale[..., None, None] * np.diag(np.arange(p) / p)
+    top = np.linalg.eigh(M)[1][..., -1]
+    top = top * np.where(top[..., -1:] < 0, -1, 1)
     return np.linalg.solve(K, top[..., None])[..., 0]
 
 
@@ -194,21 +204,20 @@ def test_false_joins_and_aparts_with_equal_noise(setting):
 
 
 @pytest.mark.parametrize("size", [0.0, 0.5, 2.0])
-@pytest.mark.parametrize("equal_noise", [False, True])
-@pytest.mark.parametrize("setting", COVERED, ids=str)
+@pytest.mark.parametrize("setting, equal_noise", COVERED, ids=str)
 def test_interval_covers_the_gain(setting, equal_noise, size):
     """Each end at its own target: given the designs below, over new designs above."""
     grams, delta, sides = simulate(setting, 5, lambda s, g: size * losing_slightly(s, g))
     B, saved = gain_given_designs(setting, grams)
     gain = saved - np.einsum("ki,kij,kj->k", delta, B, delta)
-    tests = Tests.of(*sides, DELTA, equal_noise)
+    tests = Comparison.of(*sides, DELTA, equal_noise)
     low, _ = gain_ends(tests, DELTA, *tests.decide())
     check(f"gain below the interval, size {size}", setting, gain < low)
 
     grams, delta, sides = simulate(setting, 6, lambda s, g: size * gaining_slightly(s, g))
     B, saved = expected_gain(setting, grams)
     gain = saved - delta[0] @ B @ delta[0]
-    tests = Tests.of(*sides, DELTA, equal_noise)
+    tests = Comparison.of(*sides, DELTA, equal_noise)
     _, high = gain_ends(tests, DELTA, *tests.decide())
     check(f"gain above the interval, size {size}", setting, gain > high)
 

@@ -13,7 +13,7 @@ d            beta1 - beta2                                                      
 B            G2 Gc^+ A1 Gc^+ G2 + G1 Gc^+ A2 Gc^+ G1: d'Bd is the bias of joining   (..., p, p)
 K            root of B, B = K'K                                                     (..., p, p)
 rho          noise ratio sigma1^2 / sigma2^2                                        (..., R)
-e            eigenvalues of K (rho G1^+ + G2^+) K', largest first                   (..., R, p)
+e            eigenvalues of K (rho G1^+ + G2^+) K'; e_1 is the largest               (..., R, p)
 c            rho tr(B G1^+) and tr(B G2^+), shares of the estimated variance of Kd  (..., R)
 m            true d'Bd / sigma2^2; at the mass m0 (or m_rd) joining gains nothing   (..., R)
 Q            d'Bd / (s2_1 tr(B G1^+) + s2_2 tr(B G2^+)), the statistic              (...,)
@@ -38,6 +38,11 @@ infinite where n_k <= r_k + 1.
 That direction is the least favourable one for both tails (seen numerically, not proved). JOIN is
 said if P(T(m0) <= Q) is at most the level, APART if P(T(m_rd) >= Q) is.
 
+**The designs' share.** delta'B delta given the designs varies around its mean over designs: with
+Gaussian features the bias on side k follows chi2_{n_k}/n_k. A small side may by chance look far
+more biased than it is on average, so APART takes sqrt(m) to be normal with the variance this gives
+it, `sway` m, which adds to e_1.
+
 **The targets.** A false JOIN is one where the gain *given the designs*, on the rows at hand, is
 negative; a false APART is one where the gain *expected over new designs* is positive. Each happens
 with probability at most delta, the first exactly under Gaussian noise, the second nearly so: it
@@ -47,31 +52,19 @@ rests on light-tailed features (normal or bounded ones, say).
 given only if it holds at every rho of a grid over that interval at the remaining level.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import fdtri, gammaincinv, ndtri
 
 from conjoin import linalg
-from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray
+from conjoin.criterion.law import ratio_probability
 from conjoin.criterion.risk import cluster_errors, noise_variances
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
-# Nodes per round, moduli below which the tail of an integral is dropped, complex numbers at once.
-ROUND, DROP, BLOCK = 16, 1e-11, 200_000
-# The contour leans to the side of the denominators only below this many degrees of freedom: the
-# integrand grows like exp(c |s|) there before it falls.
-LEAN_LEFT = 100.0
-# Attempts at an integral: (cross the other side of the pole?, step, straight line?). The next one
-# is made where a step and twice the step differ by more than AGREE; halving squares the error.
-ATTEMPTS = ((False, 0.16, False), (True, 0.16, False), (True, 0.08, False)) + tuple(
-    (False, step, True) for step in (0.05, 0.025, 0.0125, 0.006)
-)
-AGREE = 1e-4
 # Shares of delta spent on the interval of rho and, for the gain's interval, on the noise scale.
 RATIO_SHARE, SCALE_SHARE = 0.02, 0.1
 # Points on the grid of rho, and the widest step in log rho that they may leave.
@@ -82,7 +75,6 @@ ROUNDING = 1e-13
 GROWTH = 1000.0
 
 Answer = Literal["join", "apart", "undecided"]
-ComplexArray: TypeAlias = NDArray[np.complexfloating[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -98,7 +90,8 @@ class Verdict:
     gain : float
         Estimate of the out-of-sample gain of joining: weighted error of the separate fits minus
         that of the joint fit. Infinite where a side has too few rows for a finite error of its
-        own, nan where the joint fit has too few as well.
+        own, nan where the joint fit has too few as well. Its bias part is estimated without bias
+        and may come out negative, so that the gain can exceed the upper end of the interval.
     interval : (float, float)
         Lower and upper end for the gain in squared units of the target, each one-sided at
         confidence 1 - delta; the lower is for the gain given the designs, the upper for the gain
@@ -112,186 +105,6 @@ class Verdict:
     gain: float
     interval: tuple[float, float]
     delta: float
-
-
-# --- The law of the statistic -------------------------------------------------------------------
-
-
-class _Form(NamedTuple):
-    """A flat stack of forms Y = N - D, N as in T(m), D = sum_j g_j/2 chi2_{nu_j}.
-
-    The logarithm of its moment generating function is
-    k(s) = -sum log(1 - 2 e_i s)/2 + m s/(1 - 2 e_1 s) - sum nu_j log(1 + g_j s)/2.
-    """
-
-    e: FloatArray
-    m: FloatArray
-    g: FloatArray
-    nu: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.m)
-
-    def select(self, index: IntArray | BoolArray) -> "_Form":
-        return _Form(self.e[index], self.m[index], self.g[index], self.nu[index])
-
-    def log_mgf(self, s: ComplexArray) -> ComplexArray:
-        """Return k at complex points s (B, nodes)."""
-        shift = self.m[:, None] * s / (1 - 2 * self.e[:, :1] * s)
-        factors = _log_sum(-2 * self.e, np.ones_like(self.e), s) + _log_sum(self.g, self.nu, s)
-        return shift - factors / 2
-
-    def slope(self, s: FloatArray) -> FloatArray:
-        """Return the derivative of k(s) - log|s| at real points s (B,)."""
-        a = self.e / (1 - 2 * self.e * s[:, None])
-        b = self.g * self.nu / 2 / (1 + self.g * s[:, None])
-        shift = self.m / (1 - 2 * self.e[:, 0] * s) ** 2
-        value: FloatArray = a.sum(axis=-1) + shift - b.sum(axis=-1) - 1 / s
-        return value
-
-    def bends(self, s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the second and third derivative of k(s) - log|s| at real points s (B,)."""
-        a = self.e / (1 - 2 * self.e * s[:, None])
-        b = self.g / (1 + self.g * s[:, None])
-        e1, m = self.e[:, 0], self.m
-        w = 1 / (1 - 2 * e1 * s)
-        second = 2 * np.sum(a**2, axis=-1) + 4 * m * e1 * w**3 + 1 / s**2
-        third = 8 * np.sum(a**3, axis=-1) + 24 * m * e1**2 * w**4 - 2 / s**3
-        return (
-            second + np.sum(self.nu * b**2, axis=-1) / 2,
-            third - np.sum(self.nu * b**3, axis=-1),
-        )
-
-    def denominator_is_steadier(self) -> BoolArray:
-        """Say where D has more degrees of freedom than N (as many as its mean and variance say)."""
-        mean, spread = self.e.sum(axis=-1) + self.m, np.sum(self.e**2, axis=-1)
-        spread = spread + 2 * self.e[:, 0] * self.m
-        below = np.sum(self.nu * self.g, axis=-1) ** 2 * spread
-        steadier: BoolArray = below >= mean**2 * np.sum(self.nu * self.g**2, axis=-1)
-        return steadier
-
-
-def _log_sum(a: FloatArray, weight: FloatArray, s: ComplexArray) -> ComplexArray:
-    """Return sum_i weight_i log(1 + a_i s) for a (B, p) at s (B, nodes).
-
-    From real logarithms and angles, which take a fifth of the time of complex logarithms.
-    """
-    x = 1 + a[:, None, :] * s.real[..., None]
-    y = a[:, None, :] * s.imag[..., None]
-    modulus = linalg.matvec(np.log(x * x + y * y), weight) / 2
-    return modulus + 1j * linalg.matvec(np.arctan2(y, x), weight)
-
-
-def _saddle(form: _Form, left: BoolArray) -> FloatArray:
-    """Return where |exp(k(s))/s| is least on the real axis, left or right of the pole at 0.
-
-    The place need not be exact, since any crossing gives the same integral: bisection on the logit
-    of its share of the way from 0 to the nearest branch point.
-    """
-    reach = np.where(left, -1 / form.g.max(axis=-1), 1 / np.where(left, 1.0, 2 * form.e[:, 0]))
-    low, high = np.full(len(form), -50.0), np.full(len(form), 25.0)
-    for _ in range(11):
-        middle = (low + high) / 2
-        outward = form.slope(reach / (1 + np.exp(-middle))) * reach < 0
-        low, high = np.where(outward, middle, low), np.where(outward, high, middle)
-    return reach / (1 + np.exp(-(low + high) / 2))
-
-
-def _integral(
-    form: _Form, left: BoolArray, step: float, straight: bool
-) -> tuple[FloatArray, BoolArray]:
-    """Return P(Y <= 0) and where two step sizes agree on it.
-
-    The contour is a branch of a hyperbola through the saddle point, as wide as the saddle and
-    curved like the path of steepest descent; far out its points grow exponentially. Along it the
-    integrand is analytic and falls fast, so the trapezoid rule converges exponentially.
-    """
-    start = _saddle(form, left)
-    second, third = form.bends(start)
-    width = 1.3 / np.sqrt(second)
-    bend = width * third / (3 * second)
-    lean = np.clip(2 * bend / (1 + np.sqrt(1 + 4 * bend**2)), -0.8, 0.8)
-    lean = np.where((form.nu.max(axis=-1) > LEAN_LEFT) & (lean < 0), 0.0, lean)
-    lean = np.zeros_like(lean) if straight else lean
-    across, up = (width * lean)[:, None], (width * np.sqrt(1 - lean**2))[:, None]
-    fine, coarse = np.zeros(len(form)), np.zeros(len(form))
-    active, done = np.arange(len(form)), 0
-    with np.errstate(all="ignore"):  # a failed attempt may overflow; it is not kept
-        while len(active) and done * step < 100:
-            u = step * np.arange(done, done + ROUND)
-            x, y = across[active], up[active]
-            s = start[active, None] + x * (np.cosh(u) - 1) + 1j * y * np.sinh(u)
-            path = x * np.sinh(u) + 1j * y * np.cosh(u)
-            value = np.exp(form.select(active).log_mgf(s)) / s * path
-            if done == 0:
-                value[:, 0] /= 2
-            fine[active] += value.imag.sum(axis=-1)
-            coarse[active] += 2 * value.imag[:, ::2].sum(axis=-1)
-            active = active[np.abs(value[:, -1]) > DROP]
-            done += ROUND
-        tail = fine * step / np.pi
-        agree = np.abs(fine - coarse) * step / np.pi < AGREE
-    return np.where(left, -tail, 1 - tail), agree
-
-
-def _below_zero(form: _Form) -> FloatArray:
-    """Return P(Y <= 0) for a flat stack, trying harder where the first contour does not do."""
-    result, left = np.zeros(len(form)), form.denominator_is_steadier()
-    size = max(1, BLOCK // (ROUND * form.e.shape[-1]))
-    for begin in range(0, len(form), size):
-        todo = np.arange(begin, min(begin + size, len(form)))
-        for other, step, straight in ATTEMPTS:
-            side = (left[todo] ^ other) | (form.e[todo, 0] == 0)
-            result[todo], good = _integral(form.select(todo), side, step, straight)
-            todo = todo[~good]
-            if not len(todo):
-                break
-    return np.clip(result, 0.0, 1.0)
-
-
-def ratio_probability(
-    e: FloatArray,
-    m: FloatArray | float,
-    denominators: Sequence[tuple[FloatArray | float, FloatArray | float]],
-    q: FloatArray | float,
-) -> FloatArray:
-    """Return P([(sqrt(e_1) z_1 + sqrt(m))^2 + sum_{i>1} e_i z_i^2] <= q sum_j c_j chi2_j/nu_j).
-
-    The moment generating function of the difference of the two sides is inverted along a contour
-    through its saddle point; a few dozen nodes give eight digits.
-
-    Parameters
-    ----------
-    e : array (..., p)
-        Non-negative coefficients; the largest one carries the shift. Zeros are harmless.
-    m : array (...)
-        Squared shift, finite and non-negative.
-    denominators : sequence of (c_j, nu_j), arrays (...)
-        Non-negative coefficients and positive degrees of freedom.
-    q : array (...)
-        Where the distribution function of the ratio is wanted.
-
-    Examples
-    --------
-    >>> from scipy import stats
-    >>> ours = ratio_probability(np.ones(3), 2.0, [(1.0, 20.0)], 4.5)
-    >>> bool(abs(ours - stats.ncf.cdf(4.5 / 3, 3, 20, 2.0)) < 1e-8)
-    True
-    """
-    e = -np.sort(-np.asarray(e, dtype=np.float64), axis=-1)
-    pairs = [np.broadcast_arrays(np.multiply(c, q), nu) for c, nu in denominators]
-    shape = np.broadcast_shapes(e.shape[:-1], np.shape(m), *(c.shape for c, _ in pairs))
-    c, nu = (
-        np.stack([np.broadcast_to(pair[i], shape).ravel() for pair in pairs], axis=-1)
-        for i in (0, 1)
-    )
-    e = np.broadcast_to(e, shape + e.shape[-1:]).reshape(-1, e.shape[-1])
-    m = np.broadcast_to(np.asarray(m, dtype=np.float64), shape).ravel()
-    result = np.where(e[:, 0] + m > 0, 0.0, 1.0)
-    some = (c.max(axis=-1) > 0) & (e[:, 0] + m > 0)
-    if np.any(some):
-        result[some] = _below_zero(_Form(e[some], m[some], (2 * c / nu)[some], nu[some]))
-    return result.reshape(shape)
 
 
 # --- The two sides --------------------------------------------------------------------------------
@@ -353,7 +166,7 @@ def _noise(rss: FloatArray, q: FloatArray, nu: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Tests:
+class Comparison:
     """The two tests over the grid of rho; see the module's symbol table."""
 
     e: FloatArray
@@ -365,15 +178,18 @@ class Tests:
     pooled: FloatArray  # estimate of sigma2^2 if the noise ratio is rho
     nu: FloatArray  # its degrees of freedom
     known: BoolArray  # whether anything can be said
+    sway: FloatArray  # variance of sqrt(m) over designs, relative to m; only parting counts it
 
     @classmethod
-    def of(cls, one: Side, two: Side, delta: float, equal_noise: bool) -> "Tests":
+    def of(cls, one: Side, two: Side, delta: float, equal_noise: bool) -> "Comparison":
         """Set up both tests for a stack of pairs of sides."""
         Gc = one.G + two.G
         inverse, rank = linalg.inverse_and_rank(Gc)
         rc = rank.astype(float)
         Z1, Z2 = inverse @ one.G, inverse @ two.G
-        B = np.swapaxes(Z2, -1, -2) @ one.A @ Z2 + np.swapaxes(Z1, -1, -2) @ two.A @ Z1
+        B1 = np.swapaxes(Z2, -1, -2) @ one.A @ Z2
+        B2 = np.swapaxes(Z1, -1, -2) @ two.A @ Z1
+        B = B1 + B2
         K = linalg.square_root(B)
         Kt = np.swapaxes(K, -1, -2)
         C1, C2 = (linalg.symmetrise(K @ side.inverse @ Kt) for side in (one, two))
@@ -383,6 +199,7 @@ class Tests:
         own1, own2 = (linalg.trace_product(side.A, side.inverse) for side in (one, two))
         shared = t1 + t2 > 1e-9 * (own1 + own2)
         distance = linalg.quadratic(one.beta - two.beta, B)
+        share = linalg.trace_product(B1, one.inverse + two.inverse) / np.where(shared, t1 + t2, 1.0)
 
         nu = one.nu + two.nu
         known = shared & ((nu >= 1) if equal_noise else (np.minimum(one.nu, two.nu) >= 1))
@@ -413,11 +230,14 @@ class Tests:
             pooled=_pooled(one, two, rho, nu),
             nu=nu,
             known=known,
+            sway=(share**2 / one.n + (1 - share) ** 2 / two.n) / 2,
         )
 
     def below(self, m: FloatArray) -> FloatArray:
-        """Return P(T(m) <= Q)."""
-        return ratio_probability(self.e, m, self.denominators, self.Q[..., None])
+        """Return P(T(m) <= Q) for masses (2, ..., R), the first for joining, then for parting."""
+        e = np.stack([self.e, self.e])
+        e[1, ..., -1] += self.sway[..., None] * m[1]
+        return ratio_probability(e, m, self.denominators, self.Q[..., None])
 
     def decide(self) -> tuple[BoolArray, BoolArray]:
         """Return where to join and where to keep apart."""
@@ -466,13 +286,13 @@ def decide(
     one: Side, two: Side, *, delta: float = 0.1, equal_noise: bool = False
 ) -> tuple[BoolArray, BoolArray]:
     """Return (join, apart) for a stack of pairs of sides."""
-    return Tests.of(one, two, delta, equal_noise).decide()
+    return Comparison.of(one, two, delta, equal_noise).decide()
 
 
 # --- The interval ---------------------------------------------------------------------------------
 
 
-def _crossing(tests: Tests, targets: FloatArray) -> FloatArray:
+def _crossing(tests: Comparison, targets: FloatArray) -> FloatArray:
     """Return the m (2, ..., R) at which P(T(m) <= Q) falls to each target (2,); 0 if it is below.
 
     Regula falsi (Anderson and Bjorck) on the probit of the probability as a function of
@@ -518,7 +338,7 @@ def _crossing(tests: Tests, targets: FloatArray) -> FloatArray:
 
 
 def gain_ends(
-    tests: Tests, delta: float, join: BoolArray, apart: BoolArray
+    tests: Comparison, delta: float, join: BoolArray, apart: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends for the gain sigma2^2 (mass - m), the worst over rho and the noise scale.
 
@@ -547,7 +367,7 @@ def _answer(
     one: Side, two: Side, delta: float, equal_noise: bool, interval: bool
 ) -> tuple[Answer, tuple[float, float]]:
     """Return the verdict and the interval for one pair of sides."""
-    tests = Tests.of(one, two, delta, equal_noise)
+    tests = Comparison.of(one, two, delta, equal_noise)
     join, apart = tests.decide()
     answer: Answer = "join" if join else "apart" if apart else "undecided"
     if not interval:

@@ -20,7 +20,9 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.models.partial import Hyper, _priors
 from conjoin.moments import Moments
 
-TURNS = 6
+# Spread inside clusters: next to nothing is known of it beforehand.
+WITHIN_PRIOR = (0.01, 5.0)
+TURNS = 12
 VARIANCE_STEPS = 5
 # A flat intercept has no proper prior; this variance in units of the target's is as good as flat.
 INTERCEPT_VARIANCE = 100.0
@@ -132,6 +134,7 @@ def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: Float
     medians, widths, bounds = _priors(p, 2)
     keep = [0, 2, 3]
     prior, width = medians[keep], widths[keep]
+    prior[1:], width[1:] = np.log(WITHIN_PRIOR[0]), WITHIN_PRIOR[1]
     groups = np.where(np.arange(p) == 0, 0, 1)
     # Residual moments around the centres, weighted by membership.
     mean = r @ centres

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from conjoin.models.mixture import fit_mixture, mixture_coefficients, mixture_memberships
+from conjoin.models.partial import SLOPES, fit_variances, posterior
+from tests.collections_ import make
+
+
+def test_finds_planted_clusters_from_a_poor_start():
+    truth = make("clusters", K=30, n=30, p=6, clusters=3, seed=1)
+    start = fit_variances(truth.moments, SLOPES)
+    labels = truth.labels.copy()
+    labels[:6] = (labels[:6] + 1) % 3
+    mixture = fit_mixture(truth.moments, start, labels)
+    r = mixture_memberships(truth.moments, mixture)
+    np.testing.assert_allclose(r.sum(axis=1), 1)
+    found = np.argmax(r, axis=1)
+    assert all(len(set(found[truth.labels == c])) == 1 for c in range(3))
+    known = np.empty((30, 7))
+    for c in range(3):
+        union = truth.moments[truth.labels == c].union()
+        known[truth.labels == c] = np.linalg.solve(union.G, union.h)
+    assert truth.error(mixture_coefficients(truth.moments, mixture)) < 1.5 * truth.error(known)
+
+
+@pytest.mark.parametrize(("kind", "better"), [("clusters", True), ("continuum", False)])
+def test_evidence_prefers_clusters_only_where_there_are_some(kind, better):
+    truth = make(kind, K=30, n=30, p=5, clusters=3)
+    start = fit_variances(truth.moments, SLOPES)
+    one = fit_mixture(truth.moments, start, np.zeros(30, dtype=int))
+    three = fit_mixture(truth.moments, start, truth.labels)
+    assert (three.log_evidence > one.log_evidence) == better
+
+
+def test_one_centre_is_close_to_partial_pooling():
+    truth = make("continuum", K=40, n=20, p=4)
+    start = fit_variances(truth.moments, SLOPES)
+    one = fit_mixture(truth.moments, start, np.zeros(40, dtype=int))
+    ratio = truth.error(mixture_coefficients(truth.moments, one)) / truth.error(
+        posterior(truth.moments, start).beta
+    )
+    assert ratio == pytest.approx(1, abs=0.1)
