@@ -12,7 +12,7 @@ from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
 from conjoin.models.noise import noise_variances
-from conjoin.models.partial import SLOPES, fit_variances, posterior
+from conjoin.models.partial import posterior
 from conjoin.moments import Moments
 from conjoin.working import Working
 
@@ -45,7 +45,7 @@ def _evidence(working: Working, outcome: GetOutcome) -> IntArray:
 
 def _near(working: Working) -> FloatArray:
     """Return partially pooled coefficients, whose distances suggest which datasets are alike."""
-    return posterior(working.moments, fit_variances(working.moments, SLOPES)).beta
+    return posterior(working.moments, working.hyper).beta
 
 
 def _mallows(working: Working, outcome: GetOutcome) -> IntArray:

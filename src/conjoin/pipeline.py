@@ -245,10 +245,10 @@ def _result(
     history: tuple[Merge, ...] | None,
 ) -> Partition:
     names = collection.names
-    noise = noise_variances(working.moments)
     members = [np.nonzero(labels == c)[0] for c in range(int(labels.max()) + 1)]
-    models = [_linear_fit(collection, working.basis, working.moments[k], noise[k]) for k in members]
-    hard = strategies.validate(strategies.clusters(labels), working.moments, working.folds)
+    refit = strategies.clusters(labels, working.hyper)
+    hard = strategies.validate(refit, working.moments, working.folds)
+    models = _cluster_models(collection, working, refit(working.moments), hard, members)
 
     def using(strategy: str) -> Partition:
         chosen, coef, cells = _choose(strategy, working, outcome, labels, hard)
@@ -275,6 +275,22 @@ def _result(
     return using(strategy)
 
 
+def _cluster_models(
+    collection: DatasetCollection,
+    working: Working,
+    coef: FloatArray,
+    cells: FloatArray,
+    members: Sequence[IntArray],
+) -> list[LinearFit]:
+    """Return the model of each cluster with its validated error, averaged over its datasets."""
+    errors = cells.sum(axis=0) / working.moments.w
+    rows = np.asarray(collection.sizes)
+    return [
+        _linear(collection, working.basis, coef[k[0]], int(rows[k].sum()), float(errors[k].mean()))
+        for k in members
+    ]
+
+
 def _choose(
     strategy: str,
     working: Working,
@@ -284,7 +300,7 @@ def _choose(
 ) -> tuple[str, FloatArray, FloatArray]:
     """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
     if strategy == "clusters":
-        return strategy, strategies.clusters(labels)(working.moments), hard
+        return strategy, strategies.clusters(labels, working.hyper)(working.moments), hard
     all_of_them = outcome()
     names, cells = all_of_them.names, all_of_them.cells
     if strategy == "best":
@@ -302,7 +318,7 @@ def _errors(
 ) -> dict[str, Estimate]:
     find = PARTITIONS[method].again if isinstance(method, str) and method in PARTITIONS else None
     if find is not None:
-        hard = strategies.validate_partition(find, working.moments, working.folds)
+        hard = strategies.validate_partition(find, working.moments, working.folds, working.hyper)
     cells = np.concatenate([outcome.cells, hard[None]])
     error, behind, spread = strategies.summarise(cells, working.moments.w, working.weights)
     scale = working.basis.target_scale**2

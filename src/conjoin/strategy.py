@@ -15,7 +15,7 @@ weight      proportional to exp(-z_s^2 / 2); 0 beyond 1.5 times the least error
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,23 +70,26 @@ Refit = Callable[[Moments], FloatArray]
 
 def separate(moments: Moments) -> FloatArray:
     """Fit each dataset by itself; where it has no information, follow the pooled model."""
-    return _anchored(moments.G, moments.h, moments)
-
-
-def _anchored(G: FloatArray, h: FloatArray, moments: Moments) -> FloatArray:
-    """Return the least-squares solutions nearest to the pooled one."""
     union = moments.union()
     anchor = linalg.solve(union.G, union.h)
-    beta: FloatArray = anchor + linalg.matvec(linalg.inverse(G), h - linalg.matvec(G, anchor))
+    beta: FloatArray = anchor + linalg.matvec(
+        linalg.inverse(moments.G), moments.h - linalg.matvec(moments.G, anchor)
+    )
     return beta
 
 
-def clusters(labels: IntArray) -> Refit:
-    """Fit one model to each cluster; where it has no information, follow the pooled model."""
+def clusters(labels: IntArray, hyper: Hyper) -> Refit:
+    """Fit one model to each cluster, with the prior under which its evidence was weighed.
+
+    Coefficients of clusters scatter around a common centre with the variances of `hyper` (one for
+    slopes); it matters only where a cluster has few rows for its columns.
+    """
+    C = int(labels.max()) + 1
 
     def refit(moments: Moments) -> FloatArray:
-        G, h = sum_by((moments.G, moments.h), labels, int(labels.max()) + 1)
-        return _anchored(G, h, moments)[labels]
+        fields = (moments.G, moments.h, moments.q, moments.n, moments.w)
+        unions = Moments(*sum_by(fields, labels, C))
+        return posterior(unions, replace(hyper, relative=np.ones(C))).beta[labels]
 
     return refit
 
@@ -165,10 +168,12 @@ def _size(moments: Moments) -> float:
 class Search:
     """Agglomeration by evidence and the mixtures started from it.
 
-    `near` are partially pooled coefficients, `objective` the evidence of a partition, `labels` the
-    partition of best evidence found, `mixture` the mixture of best evidence.
+    `hyper` are the variances set out from, `near` partially pooled coefficients, `objective` the
+    evidence of a partition, `labels` the partition of best evidence found, `mixture` the mixture
+    of best evidence.
     """
 
+    hyper: Hyper
     near: FloatArray
     objective: EvidenceObjective
     tree: Tree
@@ -190,7 +195,7 @@ class Search:
         hard = relabel(np.argmax(mixture_memberships(moments, mixture), axis=1))
         proposals = [improve(objective, labels, near) for labels in (first, hard)]
         best = int(np.argmin([total_cost(objective, labels) for labels in proposals]))
-        return cls(near, objective, tree, proposals[best], mixture)
+        return cls(start, near, objective, tree, proposals[best], mixture)
 
 
 def evidence(moments: Moments, hyper: Hyper) -> tuple[FloatArray, EvidenceObjective]:
@@ -277,24 +282,25 @@ def _fold_first(folds: Moments) -> Moments:
 
 
 def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) -> IntArray:
-    """Return the partition to use: the one of best evidence, unless all or none predicts better.
+    """Return the partition to use: the one of best evidence, unless joining all predicts better.
 
     Better is an error on left-out rows that is lower by more than its standard error, with the
     partition found anew outside those rows. With many rows or datasets it is kept as it is, which
-    favours it over joining everything and joining nothing, which have nothing to learn; where it
-    still loses, it goes.
+    favours it over joining everything, which has nothing to learn; where it still loses, it goes.
     """
-    labels = outcome.search.labels
+    labels, hyper = outcome.search.labels, outcome.search.hyper
     K = len(labels)
-    one, own = np.zeros(K, dtype=int), np.arange(K)
-    cells = [validate(clusters(proposal), moments, folds) for proposal in (labels, one, own)]
+    everything = np.zeros(K, dtype=int)
+    if labels.max() == 0:
+        return labels
     if moments.n.sum() < FEW_ROWS and _size(moments) < SMALL and K <= MOST_FULL:
-        cells[0] = validate_partition(evidence_partition, moments, folds)
-    parts = _paired(np.stack(cells), moments.w, w)
-    lead = parts[0] - parts[1:]
-    clear = lead.sum(axis=1) > np.sqrt(lead.shape[1]) * lead.std(axis=1)
-    errors = np.where([True, *clear], parts.sum(axis=1), np.inf)
-    return (labels, one, own)[int(np.argmin(errors))]
+        found = validate_partition(evidence_partition, moments, folds, hyper)
+    else:
+        found = validate(clusters(labels, hyper), moments, folds)
+    joined = validate(clusters(everything, hyper), moments, folds)
+    parts = _paired(np.stack([found, joined]), moments.w, w)
+    lead = parts[0] - parts[1]
+    return everything if lead.sum() > np.sqrt(len(lead)) * lead.std() else labels
 
 
 def validate(refit: Refit, moments: Moments, folds: Moments) -> FloatArray:
@@ -307,7 +313,7 @@ def validate(refit: Refit, moments: Moments, folds: Moments) -> FloatArray:
 
 
 def validate_partition(
-    find: Callable[[Moments], IntArray], moments: Moments, folds: Moments
+    find: Callable[[Moments], IntArray], moments: Moments, folds: Moments, hyper: Hyper
 ) -> FloatArray:
     """Return squared errors (F, K) of hard clusters whose partition is found anew outside folds.
 
@@ -318,7 +324,7 @@ def validate_partition(
     cells = np.empty((F, folds.shape[0]))
     for pair in np.array_split(np.arange(F), max(F // 2, 1)):
         rest = moments - folds[:, pair].union(1)
-        beta = clusters(find(rest))(rest)
+        beta = clusters(find(rest), hyper)(rest)
         cells[pair] = by_fold[pair].sse(beta)
     return cells
 

@@ -1,12 +1,14 @@
 """A collection in working coordinates: moments of all rows and of folds, weights of datasets."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.criterion.checks import check_count
 from conjoin.errors import ArgumentError
+from conjoin.models.partial import SLOPES, Hyper, fit_variances
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
 from conjoin.tables import DatasetCollection
@@ -34,6 +36,11 @@ class Working:
     folds: Moments
     weights: FloatArray
     seed: int
+
+    @cached_property
+    def hyper(self) -> Hyper:
+        """Variances of partial pooling with one variance for slopes."""
+        return fit_variances(self.moments, SLOPES)
 
     @classmethod
     def of(

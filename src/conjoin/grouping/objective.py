@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
+from scipy.special import gammaln
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
@@ -114,7 +115,9 @@ class EvidenceObjective:
 
     Coefficients of a cluster are N(mu, T) around a common centre, T = diag(spread), and rows of
     dataset k have noise s2_k. With G, h, q of residuals from mu, divided by s2_k, and
-    R = T^1/2 G T^1/2, the evidence is -1/2 [q - h'T^1/2 (I + R)^-1 T^1/2 h + log det(I + R)].
+    R = T^1/2 G T^1/2, the evidence is -1/2 [q - h'T^1/2 (I + R)^-1 T^1/2 h + log det(I + R)]. The
+    prior of partitions is that of the Chinese restaurant process with concentration one: a cluster
+    of m datasets has weight (m - 1)!, so that where data say nothing, few large clusters win.
     """
 
     sums: Sums
@@ -132,18 +135,19 @@ class EvidenceObjective:
                 moments.G * scale[:, None, None] * np.outer(root, root),
                 h * scale[:, None] * root,
                 q * scale,
+                np.ones_like(q),
             )
         )
 
     def cost(self, sums: Sums) -> FloatArray:
         """Return minus the log evidence, up to a constant that does not depend on the partition."""
-        R, h, q = sums
+        R, h, q, count = sums
         inner = R + np.eye(R.shape[-1])
         solved = np.linalg.solve(inner, h[..., None])[..., 0]
         logdet = 2 * np.sum(
             np.log(np.diagonal(np.linalg.cholesky(inner), axis1=-2, axis2=-1)), axis=-1
         )
-        cost: FloatArray = 0.5 * (q - linalg.dot(h, solved) + logdet)
+        cost: FloatArray = 0.5 * (q - linalg.dot(h, solved) + logdet) - gammaln(count)
         return cost
 
 
