@@ -203,7 +203,9 @@ def _partition(
     """Find the clusters and collect the result; arguments have been checked."""
     working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
     # Fitted when first asked for: hard clusters of a method of its own can do without.
-    outcome = cache(lambda: strategies.run(working.moments, working.folds, working.weights))
+    outcome = cache(
+        lambda: strategies.run(working.moments, working.folds, working.weights, working.hyper)
+    )
     history: tuple[Merge, ...] | None = None
     if criterion is None:
         labels = PARTITIONS[str(method)].find(working, outcome)

@@ -134,14 +134,20 @@ class Plan:
     search: "Search"
 
 
-def make_plan(moments: Moments) -> Plan:
-    """Fit the hyperparameters of every strategy to the moments of all rows (K,)."""
+def make_plan(moments: Moments, slopes: Hyper | None = None) -> Plan:
+    """Fit the hyperparameters of every strategy to the moments of all rows (K,).
+
+    `slopes` are variances of partial pooling with one variance for slopes, if known already.
+    """
     steps = 100 if _size(moments) < LARGE else 25
     simpler: Hyper | None = None
     hypers: dict[str, Hyper] = {}
     anew: dict[str, Refit] = {}
     for family in (POOLED, INTERCEPT, SLOPES, DIAGONAL):
-        hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
+        if family is SLOPES and slopes is not None:
+            hyper = slopes
+        else:
+            hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
         anew[family.name] = _partial_anew(family, hyper, simpler)
         hypers[family.name] = simpler = hyper
     search = Search.of(moments, hypers["slopes"])
@@ -215,10 +221,11 @@ def evidence_partition(moments: Moments) -> IntArray:
 def _numbers_of_centres(K: int, found: int, *, large: bool) -> list[int]:
     """Return the numbers of centres to try, given what agglomeration found."""
     most = min(MOST_CENTRES, max(K // 2, 1))
-    tries = (
-        (2, found) if large else (2, 4, found) if K > MANY_DATASETS else (2, 3, 4, 6, 8, 12, found)
-    )
-    return sorted({C for C in tries if 1 <= C <= most} | {1 if K == 1 else min(2, K)})
+    tries: tuple[int, ...] = (2, 3, 4, 6, 8, 12, found)
+    if large or K > MANY_DATASETS:
+        tries = (found,) if 2 <= found <= most else (2, 4)
+    usable = {C for C in tries if 1 <= C <= most}
+    return sorted(usable) if usable else [1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,13 +253,15 @@ class Outcome:
     search: Search
 
 
-def run(moments: Moments, folds: Moments, dataset_weights: FloatArray) -> Outcome:
+def run(
+    moments: Moments, folds: Moments, dataset_weights: FloatArray, slopes: Hyper | None = None
+) -> Outcome:
     """Fit, validate and combine all strategies.
 
     `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say
     how much the error of each dataset counts and sum to one.
     """
-    plan = make_plan(moments)
+    plan = make_plan(moments, slopes)
     names = tuple(plan.refits)
     coef = np.stack([plan.refits[name](moments) for name in names])
     fold_coef = np.stack(
