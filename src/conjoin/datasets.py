@@ -132,6 +132,29 @@ def make_clusters(
     )
 
 
+def make_continuum(
+    datasets: int = 30,
+    n: int = 30,
+    p: int = 5,
+    spread: float = 0.5,
+    sigma: float = 1.0,
+    random_state: int = 0,
+) -> SyntheticCollection:
+    """Return datasets that all differ: common slopes plus `spread` times a normal vector each."""
+    rng = stream(random_state, "continuum")
+    centre = rng.standard_normal(p)
+    betas = centre + spread * rng.standard_normal((datasets, p))
+    return _draw(
+        names=tuple(f"d{k + 1}" for k in range(datasets)),
+        sizes=[n] * datasets,
+        betas=list(betas),
+        means=[np.zeros(p)] * datasets,
+        sigma=sigma,
+        labels=list(range(datasets)),
+        seed=random_state,
+    )
+
+
 def _draw(
     names: tuple[str, ...],
     sizes: Sequence[int],

@@ -6,15 +6,28 @@ A new one is a function from the moments of the datasets to labels and a line in
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, IntArray
+from conjoin.criterion.verdict import judge_merge
 from conjoin.grouping import baselines
-from conjoin.grouping.agglomerative import grow, improve, prune
-from conjoin.grouping.objective import RiskObjective, ValidatedObjective
+from conjoin.grouping.agglomerative import (
+    MOST_FULL,
+    Restricted,
+    cut_into,
+    grow,
+    improve,
+    prune,
+    relabel,
+)
+from conjoin.grouping.objective import Objective, RiskObjective, ValidatedObjective, take
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import posterior
 from conjoin.moments import Moments
 from conjoin.working import Working
+
+SPLIT_LEVEL = 0.1
 
 GetOutcome = Callable[[], strategies.Outcome]
 
@@ -36,7 +49,39 @@ def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
 
 
 def _risk(working: Working, outcome: GetOutcome) -> IntArray:
-    return strategies.settle(outcome(), working.moments, working.folds, working.weights)
+    found = outcome()
+    labels = strategies.settle(found, working.moments, working.folds, working.weights)
+    if labels.max() == 0:  # nothing found, or joining all predicts better
+        return labels
+    return split_apart(labels, found.search.objective, found.search.near, working)
+
+
+def split_apart(
+    labels: IntArray, objective: Objective, near: FloatArray, working: Working
+) -> IntArray:
+    """Undo joins that the verdict says cost error.
+
+    Evidence joins datasets whose difference is small against all that the prior allows; with many
+    rows even a small difference is worth a model of its own. A cluster of m datasets is taken
+    apart along its own tree as long as the verdict on the topmost join is "apart", at level
+    0.1 / (m - 1), since that join is the worst of m - 1.
+    """
+    result, fresh = labels.copy(), int(labels.max()) + 1
+    queue = [np.nonzero(labels == cluster)[0] for cluster in range(fresh)]
+    while queue:
+        members = queue.pop()
+        if not 2 <= len(members) <= MOST_FULL:
+            continue
+        tree = grow(Restricted(objective, take(objective.sums, members)), near[members])
+        parts = cut_into(tree, 2)
+        left, right = members[parts == 0], members[parts == 1]
+        level = SPLIT_LEVEL / (len(members) - 1)
+        found = judge_merge(working.moments[left], working.moments[right], delta=level)
+        if found.verdict == "apart":
+            result[right] = fresh
+            fresh += 1
+            queue += [left, right]
+    return relabel(result)
 
 
 def _evidence(working: Working, outcome: GetOutcome) -> IntArray:

@@ -18,7 +18,11 @@ app = typer.Typer(
 )
 
 Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
-Method = Annotated[str, typer.Option("--method", "-m", help="tuned, bound or direct.")]
+PairMethod = Annotated[
+    str,
+    typer.Option("--method", "-m", help="risk, gcv, validated, tuned, bound or direct."),
+]
+Level = Annotated[float, typer.Option("--delta", help="Level of verdicts and intervals.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of every random draw.")]
 Features = Annotated[
     str | None, typer.Option("--features", help="Columns to use, separated by commas.")
@@ -35,8 +39,24 @@ def partition(
     by: Annotated[
         str | None, typer.Option("--by", "-b", help="Column that names the dataset of a row.")
     ] = None,
-    method: Method = "tuned",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="risk, evidence, mallows, validated, chow, bic, kmeans, tuned, bound or direct.",
+        ),
+    ] = "risk",
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            help="auto, best, or one by name: separate, pooled, clusters, partial, mixture, ...",
+        ),
+    ] = "auto",
     features: Features = None,
+    delta: Level = 0.1,
     rule: Rule = None,
     seed: Seed = 0,
 ) -> None:
@@ -51,6 +71,8 @@ def partition(
             target=target,
             by=by,
             method=method,
+            strategy=strategy,
+            delta=delta,
             random_state=seed,
             features=_split_list(features),
             progress=progress,
@@ -64,8 +86,9 @@ def compare(
     a: Annotated[Path, typer.Argument(help="File with the first dataset.")],
     b: Annotated[Path, typer.Argument(help="File with the second dataset.")],
     target: Target,
-    method: Method = "tuned",
+    method: PairMethod = "risk",
     features: Features = None,
+    delta: Level = 0.1,
     rule: Rule = None,
     seed: Seed = 0,
 ) -> None:
@@ -79,6 +102,7 @@ def compare(
         read_columns(b),
         target=target,
         method=method,
+        delta=delta,
         random_state=seed,
         features=_split_list(features),
         **_given(rule=rule),

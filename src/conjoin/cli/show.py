@@ -31,44 +31,95 @@ def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def show_partition(result: Partition, target: str) -> None:
-    """Print the verdict, the clusters and the last steps."""
-    console = Console()
-    count, datasets = len(result.clusters), len(result.labels)
-    console.print(
-        f"Train {count} {'model' if count == 1 else 'models'} of {escape(target)!r} "
-        f"for {datasets} datasets (method {result.method}, {result.grouping} grouping):",
-        highlight=False,
+    """Print the verdict, the clusters, the strategies and the ledger."""
+    console = Console(width=None if Console().is_terminal else 100)
+    console.print(_headline(result, target), highlight=False, soft_wrap=True)
+    clusters = Table(
+        "cluster", "datasets", "rows", "error (RMSE)", title="Clusters, one model each"
     )
-    table = Table("cluster", "datasets", "rows", "estimated error (RMSE)")
     for i, (cluster, model) in enumerate(zip(result.clusters, result.models), start=1):
-        table.add_row(
+        clusters.add_row(
             str(i), escape(", ".join(cluster)), f"{model.rows:,}", f"{model.error**0.5:.5g}"
         )
-    console.print(table)
-    steps = Table("step", "cluster so far", "best candidate", "score", "decision")
-    for i, merge in enumerate(result.history[:MOST_STEPS_SHOWN], start=1):
-        steps.add_row(
-            str(i),
-            escape(", ".join(merge.left)),
-            escape(", ".join(merge.right)),
-            f"{merge.result.score:+.3f}",
-            "join" if merge.joined else "apart",
-        )
-    console.print(steps)
-    hidden = len(result.history) - MOST_STEPS_SHOWN
+    console.print(clusters)
+    console.print(_strategies(result))
+    console.print(_ledger(result))
+    hidden = len(result.verdicts) - MOST_STEPS_SHOWN
     if hidden > 0:
         console.print(f"... and {hidden} more steps.")
 
 
-def show_comparison(result: Comparison, a: str, b: str) -> None:
-    """Print one sentence with the decision and the figures behind it."""
-    verb = "Join" if result.join else "Keep apart"
-    Console(soft_wrap=True).print(
-        f"{verb} {escape(a)} and {escape(b)}: score {result.score:+.3f} against threshold "
-        f"{result.threshold:g} (method {result.method}); estimated error (RMSE) "
-        f"{result.error_separate**0.5:.5g} separate, {result.error_joined**0.5:.5g} joined.",
-        highlight=False,
+def _headline(result: Partition, target: str) -> str:
+    count, datasets = len(result.clusters), len(result.labels)
+    models = "1 model" if count == 1 else f"{count} models"
+    errors = result.errors
+    ours = errors[result.strategy].error
+    parts = [
+        f"{_change(ours, errors[other].error)} than {words}"
+        for other, words in (("separate", "separate models"), ("pooled", "one pooled model"))
+    ]
+    return (
+        f"Train {models} of '{escape(target)}' for {datasets} datasets; strategy "
+        f"'{result.strategy}': expected squared error {', '.join(parts)}. One model a cluster "
+        f"instead: {_change(errors['clusters'].error, errors['auto'].error)} than 'auto'."
     )
+
+
+def _change(error: float, other: float) -> str:
+    """Say how much lower or higher an error is, in percent."""
+    share = 100 * (error / other - 1)
+    return f"{abs(share):.0f} % {'lower' if share < 0 else 'higher'}"
+
+
+def _strategies(result: Partition) -> Table:
+    table = Table(
+        "strategy", "error (RMSE)", "behind the best", "weight in auto", title="Strategies"
+    )
+    for name, estimate in sorted(result.errors.items(), key=lambda item: item[1].error):
+        least = estimate.error - estimate.behind
+        behind = (
+            f"{100 * estimate.behind / least:.1f} % ± {100 * estimate.standard_error / least:.1f}"
+        )
+        weight = result.weights.get(name)
+        table.add_row(
+            name,
+            f"{estimate.error**0.5:.5g}",
+            behind if estimate.behind > 0 else "best",
+            f"{weight:.2f}" if weight else "",
+        )
+    return table
+
+
+def _ledger(result: Partition) -> Table:
+    table = Table("join", "with", "gain", "verdict", "decision", title="Ledger of joins")
+    for line in result.verdicts[:MOST_STEPS_SHOWN]:
+        table.add_row(
+            escape(", ".join(line.left)),
+            escape(", ".join(line.right)),
+            f"{line.gain:+.4g}",
+            line.verdict,
+            "joined" if line.joined else "kept apart",
+        )
+    return table
+
+
+def show_comparison(result: Comparison, a: str, b: str) -> None:
+    """Print one sentence with the verdict, the gain and its interval."""
+    words = {"join": "Join", "apart": "Keep apart", "undecided": "Undecided on"}
+    low, high = result.interval
+    text = (
+        f"{words[result.verdict]} {escape(a)} and {escape(b)} at level {result.delta:g}: joining "
+        f"changes the expected squared error by {-result.gain:+.4g} (between {-high:+.4g} and "
+        f"{-low:+.4g}); estimated error (RMSE) {result.error_separate**0.5:.5g} separate, "
+        f"{result.error_joined**0.5:.5g} joined."
+    )
+    if result.verdict == "undecided":
+        better = "join" if result.join else "keep them apart"
+        text += f" The better guess ({result.method}) is to {better}"
+        if result.rows_to_settle is not None:
+            text += f"; about {result.rows_to_settle:.1f} times the rows would settle it"
+        text += "."
+    Console(soft_wrap=True).print(text, highlight=False)
 
 
 def show_table(cells: list[Cell], name: str) -> None:

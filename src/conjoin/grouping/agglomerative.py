@@ -264,7 +264,7 @@ def _split(objective: Objective, labels: IntArray, near: FloatArray | None) -> I
         members = np.nonzero(labels == cluster)[0]
         if not 3 <= len(members) <= MOST_SPLIT:  # pairs were looked at as moves
             continue
-        tree = grow(_Part(objective, take(objective.sums, members)))
+        tree = grow(Restricted(objective, take(objective.sums, members)))
         if tree.costs[tree.children[-1]].sum() < tree.costs[-1] - TOLERANCE * abs(tree.costs[-1]):
             result[members[cut_into(tree, 2) == 1]] = fresh
             fresh += 1
@@ -281,11 +281,11 @@ def _join(objective: Objective, labels: IntArray, near: FloatArray | None) -> In
     if near is not None:
         sizes = np.bincount(labels, minlength=C)
         centres = np.stack([np.bincount(labels, x) for x in near.T], axis=1) / sizes[:, None]
-    return relabel(prune(grow(_Part(objective, sums), centres))[labels])
+    return relabel(prune(grow(Restricted(objective, sums), centres))[labels])
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class Restricted:
     """An objective on other units than its own: some datasets, or clusters."""
 
     whole: Objective

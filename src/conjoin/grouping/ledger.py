@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.grouping.agglomerative import grow
-from conjoin.grouping.objective import Objective, Sums, add, sum_by, take
+from conjoin.grouping.agglomerative import Restricted, grow
+from conjoin.grouping.objective import Objective, add, sum_by, take
 
 
 @dataclass(frozen=True)
@@ -20,15 +20,6 @@ class Step:
     joined: bool
 
 
-@dataclass(frozen=True, eq=False)
-class _Members:
-    whole: Objective
-    sums: Sums
-
-    def cost(self, sums: Sums) -> FloatArray:
-        return self.whole.cost(sums)
-
-
 def ledger(objective: Objective, labels: IntArray, near: FloatArray | None = None) -> list[Step]:
     """Return the joins inside every cluster, best first, then each cluster's best refused join."""
     steps: list[Step] = []
@@ -37,7 +28,7 @@ def ledger(objective: Objective, labels: IntArray, near: FloatArray | None = Non
     for members in clusters:
         if len(members) < 2:
             continue
-        part = _Members(objective, take(objective.sums, members))
+        part = Restricted(objective, take(objective.sums, members))
         tree = grow(part, None if near is None else near[members])
         for children, link in zip(tree.children, tree.links):
             left, right = (tuple(members[tree.members(int(c))].tolist()) for c in children)
