@@ -29,6 +29,11 @@ import numpy as np
 import pandas as pd
 
 import conjoin
+from conjoin.criterion import PairScore
+from conjoin.criterion.tuned import TunedUnit
+from conjoin.grouping import greedy
+from conjoin.pipeline import to_units
+from conjoin.tables import collect
 
 N, P, RESAMPLES, ROWS, DATASETS = 50, 10, 1000, 1000, 20
 ALPHAS = 2 + 0.01 * np.arange(801)
@@ -169,30 +174,33 @@ def main() -> int:
     )
     tables = stores.tables()
     frames = [pd.DataFrame(tables[name]) for name in stores.names]
-    options = {"target": "y", "intercept": False, "n": N, "resamples": RESAMPLES}
+    criterion = conjoin.Tuned(n=N, resamples=RESAMPLES)
 
-    conjoin.compare(frames[0], frames[1], **options)  # imports and first-use costs
+    def our_pair() -> PairScore:
+        units = to_units(collect({"a": frames[0], "b": frames[1]}, target="y"), intercept=False)
+        return criterion.compare(*(criterion.prepare(unit, 0) for unit in units))
+
+    our_pair()  # imports and first-use costs
     started = time.perf_counter()
     alpha, score = plain_pair(frames[0], frames[1], seed=0)
     plain = time.perf_counter() - started
     repeats = 5
     started = time.perf_counter()
     for _ in range(repeats):
-        ours = conjoin.compare(frames[0], frames[1], **options)
+        ours = our_pair()
     single = (time.perf_counter() - started) / repeats
 
     pairs = 0
-    criterion = conjoin.Tuned(n=N, resamples=RESAMPLES)
 
     class Counted(conjoin.Tuned):
-        def compare(self, a: object, b: object) -> object:
+        def compare(self, a: TunedUnit, b: TunedUnit) -> PairScore:
             nonlocal pairs
             pairs += 1
             return super().compare(a, b)
 
-    counted = Counted(**{f: getattr(criterion, f) for f in criterion.__dataclass_fields__})
+    counted = Counted(n=N, resamples=RESAMPLES)
     started = time.perf_counter()
-    result = conjoin.partition(tables, target="y", intercept=False, method=counted)
+    result = greedy(counted, to_units(collect(tables, target="y"), intercept=False), 0)
     each = (time.perf_counter() - started) / pairs
 
     rows = [

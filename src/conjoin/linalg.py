@@ -163,7 +163,7 @@ def top_eigenvalue(M: FloatArray) -> FloatArray:
     block = max(64, CACHE_VALUES // (p * p))
     parts = [_tridiagonal(M[start : start + block]) for start in range(0, len(M), block)]
     diagonal, squares = (np.concatenate(part, axis=1) for part in zip(*parts))
-    return _largest_root(diagonal, squares, np.sqrt(trace_product(M, M)))
+    return _largest_root(diagonal, squares)
 
 
 def _tridiagonal(M: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -192,7 +192,7 @@ def _tridiagonal(M: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.array(diagonal), np.array(squares)
 
 
-def _largest_root(d: FloatArray, e2: FloatArray, above: FloatArray) -> FloatArray:
+def _largest_root(d: FloatArray, e2: FloatArray) -> FloatArray:
     """Return the largest root of the characteristic polynomial of tridiagonal matrices.
 
     Laguerre's iteration started above all roots of a real-rooted polynomial falls monotonically and
@@ -200,6 +200,11 @@ def _largest_root(d: FloatArray, e2: FloatArray, above: FloatArray) -> FloatArra
     and `bend` f''/f; their sums over the minors give the derivatives of the polynomial's logarithm.
     """
     p = len(d)
+    radius = np.zeros_like(d)
+    off = np.sqrt(e2)
+    radius[:-1] += off
+    radius[1:] += off
+    above = np.max(d + radius, axis=0)  # Gershgorin
     x = np.where(above > 0, above * (1 + 1e-6), 1.0)
     for _ in range(50):
         with np.errstate(divide="ignore", invalid="ignore"):

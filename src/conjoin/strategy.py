@@ -109,14 +109,10 @@ def _anew(moments: Moments, family: Family, hyper: Hyper, simpler: Hyper | None)
     return fit_variances(moments, family, simpler=simpler, start=hyper, steps=FOLD_STEPS)
 
 
-def _full(start: Hyper) -> Refit:
-    # A full covariance has so many entries that rows of the fold must not enter it.
-    return lambda moments: posterior(moments, fit_full(moments, start)).beta
-
-
 def _full_anew(hyper: Hyper, simpler: Hyper) -> Refit:
     def refit(moments: Moments) -> FloatArray:
-        return _full(_anew(moments, DIAGONAL, hyper, simpler))(moments)
+        diagonal = _anew(moments, DIAGONAL, hyper, simpler)
+        return posterior(moments, fit_full(moments, diagonal)).beta
 
     return refit
 
@@ -158,7 +154,7 @@ def make_plan(moments: Moments, slopes: Hyper | None = None) -> Plan:
     }
     # From few datasets a covariance of many columns is little more than its prior.
     if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
-        refits["full"] = _full(hypers["partial"])
+        refits["full"] = _partial(fit_full(moments, hypers["partial"]))
         anew["full"] = _full_anew(hypers["partial"], hypers["slopes"])
     # With few rows even a handful of variances remember the rows they were fitted to.
     few = moments.n.sum() < FEW_ROWS and _size(moments) < SMALL

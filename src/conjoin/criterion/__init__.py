@@ -4,6 +4,7 @@ A new criterion is one file here, one test file and one line in `CRITERIA`.
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from conjoin.criterion.base import Criterion, PairScore, Unit
@@ -38,10 +39,17 @@ def make_criterion(method: "str | Criterion", options: dict[str, Any]) -> Criter
         return method
     if method not in CRITERIA:
         raise ArgumentError(f"method={method!r} is unknown; expected one of {sorted(CRITERIA)}.")
-    try:
-        return CRITERIA[method](**options)
-    except TypeError as error:
-        raise ArgumentError(f"method={method!r} does not take these options: {error}.") from None
+    known = signature(CRITERIA[method]).parameters
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise ArgumentError(
+            f"method={method!r} does not take these options: {unknown}; expected some of "
+            f"{list(known)}."
+        )
+    missing = [n for n, p in known.items() if p.default is p.empty and n not in options]
+    if missing:
+        raise ArgumentError(f"method={method!r} needs the options {missing}; pass them.")
+    return CRITERIA[method](**options)
 
 
 __all__ = [

@@ -83,7 +83,7 @@ def grow(objective: Objective, near: FloatArray | None = None, score: Score | No
         partners = partners[(partners != i) & (partners != j)]
         active[j] = False
         D[j, :] = D[:, j] = D[i, :] = D[:, i] = np.inf
-        state.join(i, j, K + step)
+        state.join(i, j, K + step, links[step])
         state.fill(D, np.full(len(partners), i), partners)
         rows = np.union1d(np.nonzero(active & ((at == i) | (at == j)))[0], [i])
         best[rows], at[rows] = D[rows].min(axis=1), D[rows].argmin(axis=1)
@@ -104,12 +104,15 @@ class _State:
         self.costs = np.concatenate([objective.cost(objective.sums), np.zeros(K - 1)])
         self.node_of = np.arange(K)
 
-    def join(self, i: int, j: int, new: int) -> None:
+    def join(self, i: int, j: int, new: int, link: float) -> None:
         """Put the union of two slots into the first of them."""
         a, b = self.node_of[i], self.node_of[j]
         for array in self.nodes:
             array[new] = array[a] + array[b]
-        self.costs[new] = self.objective.cost(take(self.nodes, slice(new, new + 1)))[0]
+        if self.score is None:  # the link is the rise of the cost
+            self.costs[new] = self.costs[a] + self.costs[b] + link
+        else:
+            self.costs[new] = self.objective.cost(take(self.nodes, slice(new, new + 1)))[0]
         self.node_of[i] = new
 
     def fill(self, D: FloatArray, left: IntArray, right: IntArray) -> None:

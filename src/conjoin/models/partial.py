@@ -191,7 +191,7 @@ def fit_variances(
         known = spread > 0
         theta[:2] = np.log([start.noise, start.slope_variance])
         theta[2 + groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
-    options = {"maxiter": steps, "ftol": 1e-8, "gtol": 1e-3}
+    options = {"maxiter": steps, "ftol": 1e-7, "gtol": 1e-3}
     found = minimize(objective, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return hyper_of(found.x)
 
@@ -230,7 +230,7 @@ def _expected_squares(
     scale = 1 / (hyper.noise * hyper.relative)
     residual = float(np.sum(moments.sse(post.beta) * scale))
     flat = UJ.transpose(1, 0, 2).reshape(p, -1)
-    twice = np.matmul(UJ, np.swapaxes(UJ, -1, -2)).sum(axis=0)
+    twice = flat @ flat.T
     once = flat @ post.U.transpose(1, 0, 2).reshape(p, -1).T
     H = post.Gt.sum(axis=0) - once - twice
     spread = K * m - float(np.sum(own)) + float(np.sum(H * post.C))
