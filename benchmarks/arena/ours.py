@@ -46,7 +46,7 @@ METHODS: dict[str, dict[str, object]] = {
     },
 }
 # Algorithm 3 resamples every pair: beyond this many groups it is left out, with a note.
-MOST_GROUPS_OF_THE_PAPER = 50
+MOST_GROUPS_OF_THE_PAPER = 20
 
 
 def predict(result: conjoin.Partition, strategy: str, task: Task) -> np.ndarray:

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.models.partial import Hyper, _priors
+from conjoin.models.partial import Hyper, Integrated, integrate, variance_priors
 from conjoin.moments import Moments
 
 # Spread inside clusters: next to nothing is known of it beforehand.
@@ -38,43 +38,11 @@ class Mixture:
     log_evidence: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Pieces:
-    """What the deviations integrated out leave of each dataset."""
-
-    Gt: FloatArray
-    Lh: FloatArray
-    U: FloatArray
-    J: FloatArray
-    A: FloatArray
-    a: FloatArray
-    constant: FloatArray
-
-
-def _pieces(moments: Moments, hyper: Hyper) -> _Pieces:
-    scale = 1 / (hyper.noise * hyper.relative)
-    Gt, ht = moments.G * scale[:, None, None], moments.h * scale[:, None]
-    root = np.diagonal(hyper.L)
-    U = Gt * root
-    inner = U * root[:, None]
-    index = np.arange(len(root))
-    inner[:, index, index] += 1.0
-    J = np.linalg.inv(inner)
-    UJ = np.matmul(U, J)
-    Lh = ht * root
-    A = Gt - np.matmul(UJ, np.swapaxes(U, -1, -2))
-    a = ht - linalg.matvec(UJ, Lh)
-    constant = moments.q * scale - linalg.quadratic(Lh, J)
-    constant = constant + np.linalg.slogdet(inner)[1]
-    constant = constant + moments.n * np.log(hyper.noise * hyper.relative)
-    return _Pieces(Gt, Lh, U, J, A, a, constant)
-
-
-def _log_likelihoods(pieces: _Pieces, centres: FloatArray) -> FloatArray:
+def _log_likelihoods(parts: Integrated, centres: FloatArray) -> FloatArray:
     """Return the log density of each dataset around each centre, (K, C)."""
-    linear = pieces.a @ centres.T
-    squares = np.stack([linalg.quadratic(centre, pieces.A) for centre in centres], axis=1)
-    value: FloatArray = -0.5 * (pieces.constant[:, None] - 2 * linear + squares)
+    linear = parts.a @ centres.T
+    squares = np.stack([linalg.quadratic(centre, parts.A) for centre in centres], axis=1)
+    value: FloatArray = -0.5 * (parts.constant[:, None] - 2 * linear + squares)
     return value
 
 
@@ -84,16 +52,16 @@ def _centre_precision(hyper: Hyper, p: int) -> FloatArray:
     return precision
 
 
-def _centres(pieces: _Pieces, r: FloatArray, hyper: Hyper) -> tuple[FloatArray, FloatArray]:
+def _centres(parts: Integrated, r: FloatArray, hyper: Hyper) -> tuple[FloatArray, FloatArray]:
     """Return the centres given memberships, and the precision of each."""
-    p = pieces.a.shape[1]
-    precision = np.tensordot(r.T, pieces.A, axes=1) + np.diag(_centre_precision(hyper, p))
-    return np.linalg.solve(precision, (r.T @ pieces.a)[..., None])[..., 0], precision
+    p = parts.a.shape[1]
+    precision = np.tensordot(r.T, parts.A, axes=1) + np.diag(_centre_precision(hyper, p))
+    return np.linalg.solve(precision, (r.T @ parts.a)[..., None])[..., 0], precision
 
 
-def memberships(pieces: _Pieces, centres: FloatArray, log_shares: FloatArray) -> FloatArray:
+def memberships(parts: Integrated, centres: FloatArray, log_shares: FloatArray) -> FloatArray:
     """Return the probability that each dataset belongs to each centre, (K, C)."""
-    joint = _log_likelihoods(pieces, centres) + log_shares
+    joint = _log_likelihoods(parts, centres) + log_shares
     r: FloatArray = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     return r
 
@@ -106,10 +74,10 @@ def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
     r[np.arange(len(labels)), labels] += 0.9
     mixture = Mixture(hyper, np.zeros((C, moments.p)), np.zeros(C), -np.inf)
     for _ in range(TURNS):
-        pieces = _pieces(moments, hyper)
-        centres, precision = _centres(pieces, r, hyper)
+        parts = integrate(moments, hyper)
+        centres, precision = _centres(parts, r, hyper)
         log_shares = np.log((r.sum(axis=0) + 1) / (len(labels) + C))
-        joint = _log_likelihoods(pieces, centres) + log_shares
+        joint = _log_likelihoods(parts, centres) + log_shares
         evidence = float(logsumexp(joint, axis=1).sum()) + _centre_evidence(
             centres, precision, hyper
         )
@@ -131,7 +99,7 @@ def _centre_evidence(centres: FloatArray, precision: FloatArray, hyper: Hyper) -
 def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: FloatArray) -> Hyper:
     """Improve noise, intercept spread and slope spread given centres and memberships."""
     p = moments.p
-    medians, widths, bounds = _priors(p, 2)
+    medians, widths, bounds = variance_priors(p, 2)
     keep = [0, 2, 3]
     prior, width = medians[keep], widths[keep]
     prior[1:], width[1:] = np.log(WITHIN_PRIOR[0]), WITHIN_PRIOR[1]
@@ -146,14 +114,14 @@ def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: Float
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
         now = hyper_of(theta)
-        pieces = _pieces(moments, now)
-        value = -float(np.sum(r * _log_likelihoods(pieces, centres)))
+        parts = integrate(moments, now)
+        value = -float(np.sum(r * _log_likelihoods(parts, centres)))
         root = np.diagonal(now.L)
         scale = 1 / (now.noise * now.relative)
-        squares = np.einsum("kii->i", pieces.J)
+        squares = np.einsum("kii->i", parts.J)
         residual = float(len(mean) * p - np.sum(squares))
         for c, centre in enumerate(centres):
-            z = linalg.matvec(pieces.J, pieces.Lh - np.matmul(np.swapaxes(pieces.U, 1, 2), centre))
+            z = parts.deviations(centre)
             squares = squares + r[:, c] @ z**2
             residual += float(np.sum(r[:, c] * moments.sse(centre + z * root) * scale))
         deviation = (theta - prior) / width
@@ -178,7 +146,7 @@ def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: Float
 
 def mixture_memberships(moments: Moments, mixture: Mixture) -> FloatArray:
     """Return the probability that each dataset belongs to each centre, (K, C)."""
-    return memberships(_pieces(moments, mixture.hyper), mixture.centres, mixture.log_shares)
+    return memberships(integrate(moments, mixture.hyper), mixture.centres, mixture.log_shares)
 
 
 def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> FloatArray:
@@ -188,13 +156,11 @@ def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> 
     part of the rows.
     """
     hyper, centres = mixture.hyper, mixture.centres
-    pieces = _pieces(moments, hyper)
+    parts = integrate(moments, hyper)
     for _ in range(turns):
-        r = memberships(pieces, centres, mixture.log_shares)
-        centres, _ = _centres(pieces, r, hyper)
-    r = memberships(pieces, centres, mixture.log_shares)
+        r = memberships(parts, centres, mixture.log_shares)
+        centres, _ = _centres(parts, r, hyper)
+    r = memberships(parts, centres, mixture.log_shares)
     mean = r @ centres
-    pull = np.matmul(np.swapaxes(pieces.U, 1, 2), mean[..., None])[..., 0]
-    z = linalg.matvec(pieces.J, pieces.Lh - pull)
-    beta: FloatArray = mean + z * np.diagonal(hyper.L)
+    beta: FloatArray = mean + parts.deviations(mean) * np.diagonal(hyper.L)
     return beta

@@ -58,45 +58,74 @@ class Hyper:
 
 
 @dataclass(frozen=True, eq=False)
+class Integrated:
+    """What is left of each dataset when its deviation from the centre is integrated out.
+
+    The log density of dataset k around a centre mu is `-1/2 (constant - 2 a'mu + mu'A mu)`; other
+    names as in the module's table, `Lh` is L' ht.
+    """
+
+    Gt: FloatArray
+    U: FloatArray
+    J: FloatArray
+    Lh: FloatArray
+    A: FloatArray
+    a: FloatArray
+    constant: FloatArray
+
+    def deviations(self, mu: FloatArray) -> FloatArray:
+        """Return the posterior means of z (K, m) around a centre (p,) or one each (K, p)."""
+        pull = np.matmul(np.swapaxes(self.U, -1, -2), mu[..., None])[..., 0]
+        return linalg.matvec(self.J, self.Lh - pull)
+
+
+def integrate(moments: Moments, hyper: Hyper) -> Integrated:
+    """Integrate the deviations of every dataset (moments (K,)) out."""
+    noise = hyper.noise * hyper.relative
+    Gt, ht = moments.G / noise[:, None, None], moments.h / noise[:, None]
+    L = hyper.L
+    U = np.matmul(Gt, L)
+    inner = np.matmul(L.T, U)
+    index = np.arange(L.shape[1])
+    inner[:, index, index] += 1.0
+    J = np.linalg.inv(inner)
+    UJ = np.matmul(U, J)
+    Lh = ht @ L
+    constant = moments.q / noise - linalg.quadratic(Lh, J) + moments.n * np.log(noise)
+    return Integrated(
+        Gt=Gt,
+        U=U,
+        J=J,
+        Lh=Lh,
+        A=Gt - np.matmul(UJ, np.swapaxes(U, -1, -2)),
+        a=ht - linalg.matvec(UJ, Lh),
+        constant=constant + np.linalg.slogdet(inner)[1],
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Posterior:
     """Posterior of one collection under given variances; names as in the module's table."""
 
+    parts: Integrated
     mu: FloatArray
     C: FloatArray
     z: FloatArray
-    J: FloatArray
-    U: FloatArray
-    A: FloatArray
-    a: FloatArray
     beta: FloatArray
-    Gt: FloatArray
-    ht: FloatArray
     log_evidence: float
 
 
 def posterior(moments: Moments, hyper: Hyper) -> Posterior:
     """Return the posterior of the centre and of every dataset's coefficients (moments (K,))."""
-    scale = 1 / (hyper.noise * hyper.relative)
-    Gt, ht = moments.G * scale[:, None, None], moments.h * scale[:, None]
-    L = hyper.L
-    U = np.matmul(Gt, L)
-    inner = np.matmul(L.T, U)
-    inner[:, np.arange(L.shape[1]), np.arange(L.shape[1])] += 1.0
-    J = np.linalg.inv(inner)
-    UJ = np.matmul(U, J)
-    Lh = ht @ L
-    A = Gt - np.matmul(UJ, np.swapaxes(U, -1, -2))
-    a = ht - linalg.matvec(UJ, Lh)
+    parts = integrate(moments, hyper)
     precision, prior_logdet = _centre_prior(hyper, moments.p)
-    total_A, total_a = precision + A.sum(axis=0), a.sum(axis=0)
+    total_A, total_a = precision + parts.A.sum(axis=0), parts.a.sum(axis=0)
     C = linalg.inverse(linalg.symmetrise(total_A))
     mu = C @ total_a
-    z = linalg.matvec(J, Lh - np.matmul(np.swapaxes(U, -1, -2), mu))
-    quadratic = np.sum(moments.q * scale) - np.sum(Lh * linalg.matvec(J, Lh)) - total_a @ mu
-    logdet = np.sum(np.linalg.slogdet(inner)[1]) + np.linalg.slogdet(total_A)[1] + prior_logdet
-    logdet += np.sum(moments.n * np.log(hyper.noise * hyper.relative))
-    log_evidence = -0.5 * float(logdet + quadratic)
-    return Posterior(mu, C, z, J, U, A, a, mu + z @ L.T, Gt, ht, log_evidence)
+    z = parts.deviations(mu)
+    logdet = float(np.linalg.slogdet(total_A)[1]) + prior_logdet
+    log_evidence = -0.5 * (float(parts.constant.sum() - total_a @ mu) + logdet)
+    return Posterior(parts, mu, C, z, mu + z @ hyper.L.T, log_evidence)
 
 
 def _centre_prior(hyper: Hyper, p: int) -> tuple[FloatArray, float]:
@@ -166,7 +195,7 @@ def fit_variances(
         L[active, np.arange(len(active))] = np.sqrt(spread)
         return Hyper(float(np.exp(theta[0])), L, float(np.exp(theta[1])), r)
 
-    centres, widths, bounds = _priors(p, count)
+    centres, widths, bounds = variance_priors(p, count)
     if simpler is not None and count > 2:
         common = np.sum(simpler.L**2, axis=1)
         centres[2:] = np.log(np.clip(common, *SPREAD_BOUNDS))
@@ -196,7 +225,7 @@ def fit_variances(
     return hyper_of(found.x)
 
 
-def _priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
+def variance_priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
     """Return prior centres, widths and bounds of (log noise, log lambda, log spreads)."""
     slopes = max(p - 1, 1)
     medians = [NOISE_PRIOR[0], CENTRE_PRIOR[0] / slopes, *[SPREAD_PRIOR[0]] * count]
@@ -208,9 +237,10 @@ def _priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tuple[floa
 
 def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> FloatArray:
     """Return the expected residual sum of squares of each dataset (K,), noise included."""
-    UJ = np.matmul(post.U, post.J)
-    own = post.z.shape[1] - np.einsum("kmm->k", post.J)
-    H = post.Gt - np.matmul(UJ, np.swapaxes(post.U + UJ, -1, -2))
+    U, J = post.parts.U, post.parts.J
+    UJ = np.matmul(U, J)
+    own = post.z.shape[1] - np.einsum("kmm->k", J)
+    H = post.parts.Gt - np.matmul(UJ, np.swapaxes(U + UJ, -1, -2))
     centre = linalg.trace_product(H, post.C)
     residual: FloatArray = moments.sse(post.beta) + hyper.noise * hyper.relative * (own + centre)
     return residual
@@ -221,18 +251,19 @@ def _expected_squares(
 ) -> tuple[float, float, FloatArray]:
     """Return the gradient of the log evidence in log noise, log lambda and each log spread."""
     p, (K, m) = moments.p, post.z.shape
-    UJ = np.matmul(post.U, post.J)
+    U, J = post.parts.U, post.parts.J
+    UJ = np.matmul(U, J)
     # Spread of z: its own posterior variance, what the uncertain centre adds, and its mean.
     from_centre = np.einsum("kim,kim->m", np.matmul(post.C, UJ), UJ)
-    own = np.einsum("kmm->m", post.J)
+    own = np.einsum("kmm->m", J)
     squares = 0.5 * (np.sum(post.z**2, axis=0) + own + from_centre - K)
     # Residuals: at the posterior means, plus the trace of G times the covariance of b.
     scale = 1 / (hyper.noise * hyper.relative)
     residual = float(np.sum(moments.sse(post.beta) * scale))
     flat = UJ.transpose(1, 0, 2).reshape(p, -1)
     twice = flat @ flat.T
-    once = flat @ post.U.transpose(1, 0, 2).reshape(p, -1).T
-    H = post.Gt.sum(axis=0) - once - twice
+    once = flat @ U.transpose(1, 0, 2).reshape(p, -1).T
+    H = post.parts.Gt.sum(axis=0) - once - twice
     spread = K * m - float(np.sum(own)) + float(np.sum(H * post.C))
     noise = 0.5 * (residual + spread - float(moments.n.sum()))
     slopes = float(np.sum(post.mu[1:] ** 2) + np.trace(post.C[1:, 1:]))
@@ -259,8 +290,8 @@ def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
         if post.log_evidence < last + 1e-3 * K:
             break
         last = post.log_evidence
-        UJ = np.matmul(post.U, post.J)
-        second = post.z.T @ post.z + post.J.sum(axis=0)
+        UJ = np.matmul(post.parts.U, post.parts.J)
+        second = post.z.T @ post.z + post.parts.J.sum(axis=0)
         second += np.matmul(np.swapaxes(UJ, -1, -2), np.matmul(post.C, UJ)).sum(axis=0)
         T = (hyper.L @ second @ hyper.L.T + strength * prior) / (K + strength)
         gradient = _expected_squares(moments, hyper, post)[0]
