@@ -174,3 +174,107 @@ def test_ready_criterion_and_frozen_results():
     assert result.method == "bound"
     assert not result.join
     assert conjoin.compare(*pair.tables().values(), target="y", method="direct").alpha != 0
+
+
+def test_default_result_has_everything():
+    stores = make_clusters(sizes=(2, 2), n=60, p=3, distance=2.0)
+    result = conjoin.partition(stores.tables(), target="y")
+    assert result.strategy == "auto"
+    assert result.clusters == [["d1", "d2"], ["d3", "d4"]]
+    assert {"separate", "pooled", "clusters", "intercept", "partial", "mixture", "auto"} <= set(
+        result.errors
+    )
+    assert min(e.behind for e in result.errors.values()) == 0
+    assert sum(result.weights.values()) == pytest.approx(1)
+    assert {v.joined for v in result.verdicts} == {True, False}
+    assert all(v.verdict in ("join", "apart", "undecided") for v in result.verdicts)
+    assert len(result.history) == len(result.verdicts)
+    assert result.cluster_cost == pytest.approx(
+        result.errors["clusters"].error / result.errors["auto"].error - 1
+    )
+    model = result.coefficients["d1"]
+    X = stores.X["d1"][:3]
+    assert_allclose(result.predict("d1", X), model.predict(X))
+    exact = stores.population_error("d1", list(model.coef.values()), model.intercept)
+    assert exact < 1.3
+
+
+@pytest.mark.parametrize("strategy", ["separate", "pooled", "clusters", "partial", "best"])
+def test_strategies_by_name_and_by_using(strategy):
+    tables = make_clusters(sizes=(2, 2), n=40, p=2, distance=1.0).tables()
+    result = conjoin.partition(tables, target="y", strategy=strategy)
+    other = conjoin.partition(tables, target="y").using(strategy)
+    assert result.strategy == other.strategy
+    for name in tables:
+        assert result.coefficients[name].coef == pytest.approx(other.coefficients[name].coef)
+    if strategy == "clusters":
+        for cluster, model in zip(result.clusters, result.models):
+            assert result.coefficients[cluster[0]].coef == model.coef
+
+
+@pytest.mark.parametrize("method", ["risk", "evidence", "mallows", "validated", "bic", "chow"])
+def test_partitions_do_not_depend_on_the_order_of_rows_or_datasets(method):
+    tables = make_clusters(sizes=(3, 2), n=40, p=3, distance=0.8, random_state=3).tables()
+    rng = np.random.default_rng(0)
+    shuffled = {}
+    for name in reversed(tables):
+        order = rng.permutation(40)
+        shuffled[name] = {c: v[order] for c, v in tables[name].items()}
+    one, two = (conjoin.partition(t, target="y", method=method) for t in (tables, shuffled))
+    assert one.clusters == two.clusters
+    for name in tables:
+        assert one.coefficients[name].coef == pytest.approx(two.coefficients[name].coef, rel=1e-5)
+
+
+def test_every_row_counts_or_every_dataset_counts():
+    tables = make_clusters(sizes=(1, 1, 1), n=(20, 40, 200), p=2, distance=1.0).tables()
+    by_dataset = conjoin.partition(tables, target="y")
+    by_row = conjoin.partition(tables, target="y", count="rows")
+    separate = [by_row.using("separate").coefficients[f"d{k}"].error for k in (1, 2, 3)]
+    assert by_dataset.errors["separate"].error == pytest.approx(np.mean(separate))
+    weighted = np.average(separate, weights=[20, 40, 200])
+    assert by_row.errors["separate"].error == pytest.approx(weighted)
+
+
+def test_datasets_of_one_row_fewer_rows_than_columns_and_constant_columns():
+    rng = np.random.default_rng(0)
+    tables = {}
+    for name, n in (("one", 1), ("three", 3), ("many", 80), ("more", 60), ("flat", 30)):
+        X = rng.standard_normal((n, 5))
+        if name == "flat":
+            X[:, 2] = 1.5
+        tables[name] = table(X, X.sum(axis=1) + 0.5 * rng.standard_normal(n))
+    result = conjoin.partition(tables, target="y")
+    for model in result.coefficients.values():
+        assert list(model.coef.values()) == pytest.approx([1.0] * 5, abs=0.5)
+    pair = conjoin.compare(tables["one"], tables["three"], target="y")
+    assert pair.verdict == "undecided"
+
+
+def test_a_wild_value_and_a_rare_flag_do_not_spoil_the_models():
+    rng = np.random.default_rng(1)
+    tables = {}
+    for k in range(8):
+        X = rng.standard_normal((40, 3))
+        X[:, 2] = 0.0
+        X[0, 2] = float(k < 2)  # a flag seen in two rows of all
+        X[1, 1] = 500.0 if k == 0 else X[1, 1]
+        tables[f"s{k}"] = table(X, X[:, 0] + rng.standard_normal(40))
+    result = conjoin.partition(tables, target="y")
+    for model in result.coefficients.values():
+        assert abs(model.coef["x0"] - 1) < 0.5
+        assert abs(model.coef["x2"]) < 2.0
+
+
+def test_verdict_of_a_pair_is_told_with_its_interval():
+    near = conjoin.compare(*make_pair(p=10, n=200, d=0.0).tables().values(), target="y")
+    assert near.verdict == "join"
+    assert near.interval[0] >= 0
+    assert near.rows_to_settle == 1.0
+    far = conjoin.compare(*make_pair(p=3, n=200, d=1.0).tables().values(), target="y")
+    assert far.verdict == "apart"
+    assert far.interval[1] <= 0
+    assert not far.join
+    strict = conjoin.compare(*make_pair(p=3, n=30, d=0.2).tables().values(), target="y", delta=0.01)
+    assert strict.verdict == "undecided"
+    assert strict.interval[0] < 0 < strict.interval[1]
