@@ -4,7 +4,7 @@ A new one is a function from the moments of the datasets to labels and a line in
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from conjoin.grouping.agglomerative import (
 )
 from conjoin.grouping.objective import Objective, RiskObjective, ValidatedObjective, take
 from conjoin.models.noise import noise_variances
-from conjoin.models.partial import posterior
+from conjoin.models.partial import SLOPES, fit_variances, posterior
 from conjoin.moments import Moments
 from conjoin.working import Working
 
@@ -94,9 +94,20 @@ def _near(working: Working) -> FloatArray:
 
 
 def _mallows(working: Working, outcome: GetOutcome) -> IntArray:
-    noise = noise_variances(working.moments)
-    objective = RiskObjective.of(working.moments, noise, working.weights)
-    near = _near(working)
+    return _least_risk(working.moments, working.weights, _near(working))
+
+
+def _mallows_again(moments: Moments) -> IntArray:
+    K = moments.shape[0]
+    near = posterior(moments, fit_variances(moments, SLOPES)).beta
+    return _least_risk(moments, np.full(K, 1 / K), near)
+
+
+def _least_risk(moments: Moments, weights: FloatArray, near: FloatArray) -> IntArray:
+    """Agglomerate over the unbiased risk."""
+    # A dataset may have lost all its rows to the fold left out.
+    filled = replace(moments, n=np.maximum(moments.n, 1.0))
+    objective = RiskObjective.of(filled, noise_variances(moments), weights)
     return improve(objective, prune(grow(objective, near)), near)
 
 
@@ -109,7 +120,7 @@ def _validated(working: Working, outcome: GetOutcome) -> IntArray:
 PARTITIONS: dict[str, PartitionMethod] = {
     "risk": PartitionMethod(_risk, strategies.evidence_partition),
     "evidence": PartitionMethod(_evidence, strategies.evidence_partition),
-    "mallows": PartitionMethod(_mallows, None),
+    "mallows": PartitionMethod(_mallows, _mallows_again),
     "validated": PartitionMethod(_validated, None),
     "chow": _from_moments(baselines.chow),
     "bic": _from_moments(baselines.bic),

@@ -23,6 +23,8 @@ from conjoin.result import Comparison, Estimate, LinearFit, MergeVerdict, Partit
 from conjoin.tables import DatasetCollection, collect
 from conjoin.working import Working
 
+NO_INTERVAL = (float("nan"), float("nan"))
+MOST_INTERVALS = 200  # merges up to which the ledger has intervals for the gain
 Progress = Callable[[int, int], None]
 GetOutcome = Callable[[], strategies.Outcome]
 
@@ -174,6 +176,10 @@ def partition(
     ['d1', 'd2', 'd3', 'd4']
     """
     check_level("delta", delta)
+    if strategy not in strategies.NAMES:
+        raise ArgumentError(
+            f"strategy={strategy!r} is unknown; expected one of {list(strategies.NAMES)}."
+        )
     seed = check_seed(random_state)
     use_greedy = _wants_greedy(method, grouping)
     if method in ("tuned", "bound") and use_greedy:
@@ -204,7 +210,9 @@ def _partition(
     working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
     # Fitted when first asked for: hard clusters of a method of its own can do without.
     outcome = cache(
-        lambda: strategies.run(working.moments, working.folds, working.weights, working.hyper)
+        lambda: strategies.run(
+            working.moments, working.folds, working.weights, working.hyper, intercept=intercept
+        )
     )
     history: tuple[Merge, ...] | None = None
     if criterion is None:
@@ -250,10 +258,11 @@ def _result(
     members = [np.nonzero(labels == c)[0] for c in range(int(labels.max()) + 1)]
     refit = strategies.clusters(labels, working.hyper)
     hard = strategies.validate(refit, working.moments, working.folds)
+    honest = cache(lambda: _honest(working, method, hard))
     models = _cluster_models(collection, working, refit(working.moments), hard, members)
 
     def using(strategy: str) -> Partition:
-        chosen, coef, cells = _choose(strategy, working, outcome, labels, hard)
+        chosen, coef, cells = _choose(strategy, working, outcome, labels, hard, honest)
         errors = cells.sum(axis=0) / working.moments.w
         return Partition(
             clusters=[[names[k] for k in cluster] for cluster in members],
@@ -268,7 +277,7 @@ def _result(
             grouping="agglomerative" if history is None else "greedy",
             features=collection.features,
             _weights=lambda: dict(zip(outcome().names, map(float, outcome().weights))),
-            _errors=lambda: _errors(working, outcome(), method, hard),
+            _errors=lambda: _errors(working, outcome(), honest()),
             _history=lambda: _history(names, outcome(), labels) if history is None else history,
             _verdicts=lambda merges: _verdicts(collection, working, merges, delta),
             _using=using,
@@ -299,15 +308,22 @@ def _choose(
     outcome: GetOutcome,
     labels: IntArray,
     hard: FloatArray,
+    honest: Callable[[], FloatArray],
 ) -> tuple[str, FloatArray, FloatArray]:
-    """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
+    """Return the strategy's name, its coefficients (K, p) and squared errors (F, K).
+
+    `hard` are the squared errors of clusters as they are, `honest` those of clusters found anew.
+    """
     if strategy == "clusters":
         return strategy, strategies.clusters(labels, working.hyper)(working.moments), hard
     all_of_them = outcome()
     names, cells = all_of_them.names, all_of_them.cells
     if strategy == "best":
-        errors = strategies.summarise(cells[:-1], working.moments.w, working.weights)[0]
-        strategy = names[int(np.argmin(errors))]
+        contenders = np.concatenate([cells[:-1], honest()[None]])
+        errors = strategies.summarise(contenders, working.moments.w, working.weights)[0]
+        strategy = (*names[:-1], "clusters")[int(np.argmin(errors))]
+    if strategy == "clusters":
+        return strategy, strategies.clusters(labels, working.hyper)(working.moments), hard
     if strategy not in names:
         known = [*names, "clusters", "best"]
         raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {known}.")
@@ -315,12 +331,15 @@ def _choose(
     return strategy, all_of_them.coef[s], cells[s]
 
 
-def _errors(
-    working: Working, outcome: strategies.Outcome, method: str | Criterion, hard: FloatArray
-) -> dict[str, Estimate]:
+def _honest(working: Working, method: str | Criterion, hard: FloatArray) -> FloatArray:
+    """Return squared errors (F, K) of clusters found anew outside folds, if the method can."""
     find = PARTITIONS[method].again if isinstance(method, str) and method in PARTITIONS else None
-    if find is not None:
-        hard = strategies.validate_partition(find, working.moments, working.folds, working.hyper)
+    if find is None:
+        return hard
+    return strategies.validate_partition(find, working.moments, working.folds, working.hyper)
+
+
+def _errors(working: Working, outcome: strategies.Outcome, hard: FloatArray) -> dict[str, Estimate]:
     cells = np.concatenate([outcome.cells, hard[None]])
     error, behind, spread = strategies.summarise(cells, working.moments.w, working.weights)
     scale = working.basis.target_scale**2
@@ -353,7 +372,8 @@ def _verdicts(
     for merge in merges:
         sides = [[position[name] for name in side] for side in (merge.left, merge.right)]
         left, right = (working.moments[side] for side in sides)
-        found = judge_merge(left, right, delta=delta, interval=len(merges) <= 200)
+        few = len(merges) <= MOST_INTERVALS
+        found = judge_merge(left, right, delta=delta, interval=few)
         lines.append(
             MergeVerdict(
                 merge.left,
@@ -361,7 +381,7 @@ def _verdicts(
                 merge.joined,
                 found.verdict,
                 found.gain * scale,
-                (found.interval[0] * scale, found.interval[1] * scale),
+                (found.interval[0] * scale, found.interval[1] * scale) if few else NO_INTERVAL,
             )
         )
     return tuple(lines)

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.errors import DataError
 from conjoin.grouping import Merge
+from conjoin.tables.columns import is_table, to_columns
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,9 @@ class LinearFit:
     rows: int
     error: float
 
-    def predict(self, X: FloatArray) -> FloatArray:
-        """Predict rows of an array whose columns are in the order of `coef`."""
-        prediction: FloatArray = np.asarray(X) @ np.array(list(self.coef.values()))
+    def predict(self, X: Any) -> FloatArray:
+        """Predict rows: a frame or mapping by column names, an array in the order of `coef`."""
+        prediction: FloatArray = _rows(X, list(self.coef)) @ np.array(list(self.coef.values()))
         return prediction + self.intercept
 
 
@@ -116,7 +119,8 @@ class MergeVerdict:
     """One line of the ledger: two groups of datasets and what is known of joining them.
 
     `verdict`, `gain` and `interval` are as in `Comparison`; the level holds for a pair chosen
-    beforehand, not for the best of many, so read them as a guide here.
+    beforehand, not for the best of many, so read them as a guide here. Ledgers of more than 200
+    steps leave the intervals out (nan).
     """
 
     left: tuple[str, ...]
@@ -178,8 +182,8 @@ class Partition:
     def errors(self) -> dict[str, Estimate]:
         """Validated error of every strategy; for "clusters" with the partition found anew.
 
-        Where the partition comes from resampling (the paper's methods) it is kept as it is, which
-        flatters "clusters" a little.
+        Where a partition cannot be found anew from part of the rows (the paper's methods, a ready
+        criterion, "validated") it is kept as it is, which flatters "clusters".
         """
         return self._errors()
 
@@ -198,6 +202,32 @@ class Partition:
         """By what share the error of hard clusters exceeds that of "auto"; negative if lower."""
         return self.errors["clusters"].error / self.errors["auto"].error - 1
 
-    def predict(self, name: str, X: FloatArray) -> FloatArray:
-        """Predict rows (n, features) of one dataset under the strategy."""
-        return self.coefficients[name].predict(X)
+    def predict(self, name: str, X: Any) -> FloatArray:
+        """Predict rows of one dataset under the strategy: a frame, or an array (n, features)."""
+        if str(name) not in self.coefficients:
+            known = list(self.coefficients)
+            raise DataError(
+                f"Dataset {name!r} was not there at fitting; known are {known[:5]}"
+                f"{' and more' if len(known) > 5 else ''}."
+            )
+        return self.coefficients[str(name)].predict(X)
+
+
+def _rows(X: Any, features: list[str]) -> FloatArray:
+    """Return rows as an array whose columns are the features."""
+    if is_table(X):
+        columns = to_columns(X, "X")
+        absent = [name for name in features if name not in columns]
+        if absent:
+            raise DataError(f"X lacks column {absent[0]!r}; the model needs {features}.")
+        rows = np.stack([np.asarray(columns[name], dtype=np.float64) for name in features], axis=1)
+    else:
+        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
+    if rows.shape[1] != len(features):
+        raise DataError(
+            f"X has {rows.shape[1]} columns, but the model has {len(features)}: {features}; pass "
+            "a frame to have columns found by name."
+        )
+    if not np.isfinite(rows).all():
+        raise DataError("X has missing or infinite values; fill or drop these rows first.")
+    return rows

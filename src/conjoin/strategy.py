@@ -60,6 +60,18 @@ MOST_COLUMNS_PER_DATASET = 2
 # Separate least squares has no guard against columns that a dataset hardly shows; it is reported
 # beside the others, and partial pooling comes close to it wherever datasets are large.
 NOT_AVERAGED = ("separate",)
+NAMES = (
+    "auto",
+    "best",
+    "separate",
+    "pooled",
+    "clusters",
+    "intercept",
+    "slopes",
+    "partial",
+    "full",
+    "mixture",
+)
 FEWEST_DATASETS = 8
 FARTHEST = 1.5
 MOST_CENTRES = 12
@@ -130,7 +142,7 @@ class Plan:
     search: "Search"
 
 
-def make_plan(moments: Moments, slopes: Hyper | None = None) -> Plan:
+def make_plan(moments: Moments, slopes: Hyper | None = None, *, intercept: bool = True) -> Plan:
     """Fit the hyperparameters of every strategy to the moments of all rows (K,).
 
     `slopes` are variances of partial pooling with one variance for slopes, if known already.
@@ -140,6 +152,8 @@ def make_plan(moments: Moments, slopes: Hyper | None = None) -> Plan:
     hypers: dict[str, Hyper] = {}
     anew: dict[str, Refit] = {}
     for family in (POOLED, INTERCEPT, SLOPES, DIAGONAL):
+        if family is INTERCEPT and not intercept:
+            continue
         if family is SLOPES and slopes is not None:
             hyper = slopes
         else:
@@ -250,14 +264,19 @@ class Outcome:
 
 
 def run(
-    moments: Moments, folds: Moments, dataset_weights: FloatArray, slopes: Hyper | None = None
+    moments: Moments,
+    folds: Moments,
+    dataset_weights: FloatArray,
+    slopes: Hyper | None = None,
+    *,
+    intercept: bool = True,
 ) -> Outcome:
     """Fit, validate and combine all strategies.
 
     `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say
     how much the error of each dataset counts and sum to one.
     """
-    plan = make_plan(moments, slopes)
+    plan = make_plan(moments, slopes, intercept=intercept)
     names = tuple(plan.refits)
     coef = np.stack([plan.refits[name](moments) for name in names])
     fold_coef = np.stack(

@@ -9,6 +9,7 @@ import conjoin
 from conjoin.errors import ConjoinError, ConjoinWarning
 from conjoin.tables import collect
 from conjoin.tables.dataset import natural_order
+from conjoin.tables.read import read_columns
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_dates(frame):
 @pytest.mark.parametrize("value", [np.nan, None])
 def test_missing_values(frame, value):
     frame.loc[[35, 70], "price"] = value
-    refused(frame, "Column 'price' has 1 missing values in dataset 'b' .first in its row 5")
+    refused(frame, "Column 'price' lacks 1 of 30 values in dataset 'b' .first in its row 5")
 
 
 def test_infinity(frame):
@@ -115,7 +116,7 @@ def test_all_columns_constant(frame):
 
 def test_one_constant_column_is_left_out_with_a_warning(frame):
     frame["promo"] = 1
-    with pytest.warns(ConjoinWarning, match="Columns 'promo' have one value"):
+    with pytest.warns(ConjoinWarning, match="one value in all datasets: 'promo'"):
         collection = collect(frame, target="sales", by="store")
     assert collection.features == ("price",)
 
@@ -191,3 +192,44 @@ def test_names_are_in_natural_order():
     assert natural_order(["10", "9", "1.5"]) == ["1.5", "9", "10"]
     frame = pd.DataFrame({"by": [10.0, 2.0] * 20, "x": np.arange(40.0), "y": np.arange(40.0) ** 2})
     assert collect(frame, target="y", by="by").names == ("2", "10")
+
+
+def test_masked_values_are_missing_values(frame):
+    columns = {c: frame[c].to_numpy() for c in frame}
+    columns["price"] = np.ma.masked_array(columns["price"], mask=np.arange(90) == 40)
+    refused(columns, "Column 'price' lacks 1 of 30 values in dataset 'b'")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_missing_values_in_files_are_seen(frame, tmp_path, suffix):
+    frame.loc[40, "price"] = np.nan
+    path = tmp_path / f"table{suffix}"
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path, index=False)
+    refused(read_columns(path), "Column 'price' lacks 1 of 30 values in dataset 'b'")
+
+
+def test_whole_numbers_as_column_names(frame):
+    numbered = frame.rename(columns={"price": 0, "promo": 1, "sales": 2, "store": 3})
+    collection = collect(numbered, target=2, by=3)
+    assert collection.features == ("0", "1")
+    assert (collection.X == collect(frame, target="sales", by="store").X).all()
+
+
+def test_names_that_do_not_go_together(frame):
+    refused(frame, "features names 'sales'", features=["price", "sales"])
+    refused(frame, "features names 'price' twice", features=["price", "price"])
+    refused(frame, "features is empty", features=[])
+    refused(frame, "by='sales' is the target too", by="sales")
+    refused(frame, "weights is a ndarray", weights=np.ones(90))
+    refused({}, "data is empty")
+    assert collect(frame, target="sales", by="store", features="price").features == ("price",)
+
+
+def test_the_unit_of_weights_means_nothing(frame):
+    w = np.linspace(1, 2, 90)
+    one, two = (
+        collect(frame.assign(w=w * unit), target="sales", by="store", weights="w")
+        for unit in (1.0, 1e5)
+    )
+    np.testing.assert_allclose(one.weights, two.weights)
+    assert one.weights.mean() == pytest.approx(1)

@@ -296,7 +296,7 @@ def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
         T = (hyper.L @ second @ hyper.L.T + strength * prior) / (K + strength)
         gradient = _expected_squares(moments, hyper, post)[0]
         # The EM step for the noise: expected residuals over rows.
-        noise = hyper.noise * (1 + 2 * gradient / float(moments.n.sum()))
+        noise = hyper.noise * (1 + 2 * gradient / max(float(moments.n.sum()), 1.0))
         T = linalg.symmetrise(T) + SPREAD_BOUNDS[0] * np.eye(p)
         hyper = replace(hyper, L=np.linalg.cholesky(T), noise=float(np.clip(noise, *NOISE_BOUNDS)))
     return hyper

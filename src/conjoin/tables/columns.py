@@ -23,17 +23,19 @@ def to_columns(table: Any, what: str = "data") -> Columns:
         frame = nw.from_native(table, eager_only=True)
     except TypeError:
         raise DataError(
-            f"{what} is a {type(table).__name__}; expected a pandas or Polars frame, or a mapping "
-            "of column names to arrays."
+            f"{what} is a {type(table).__name__}; expected a pandas or Polars frame (collect a "
+            "lazy one first), a mapping of column names to arrays, or a mapping of dataset names "
+            "to frames."
         ) from None
     except nw.exceptions.DuplicateError as error:
         name = str(error).split("'")[1]
         raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
+    return {str(name): frame.get_column(name).to_numpy() for name in frame.columns}
 
 
 def _from_mapping(table: Mapping[Any, Any], what: str) -> Columns:
-    columns = {str(name): np.asarray(values) for name, values in table.items()}
+    # Not np.asarray: a masked array would lose its mask, and missing values their absence.
+    columns = {str(name): np.asanyarray(values) for name, values in table.items()}
     for name, values in columns.items():
         if values.ndim != 1:
             raise DataError(

@@ -28,6 +28,7 @@ def collect(
     weights: str | None = None,
 ) -> DatasetCollection:
     """Check tables and bring them into the form the mathematics takes."""
+    target, by, features, weights = _check_names(target, by, features, weights)
     quick = _collect_clean(data, target, by, features, weights)
     if quick is not None:
         return quick
@@ -55,7 +56,34 @@ def collect(
         )
     X, columns = _drop_constant(X, columns)
     starts = np.concatenate([[0], np.cumsum([len(block[1]) for block in blocks])])
-    return DatasetCollection(tuple(names), tuple(columns), target, X, y, w, starts)
+    return DatasetCollection(tuple(names), tuple(columns), target, X, y, _relative(w), starts)
+
+
+def _check_names(
+    target: str, by: str | None, features: Sequence[str] | None, weights: str | None
+) -> tuple[str, str | None, list[str] | None, str | None]:
+    """Return the names as text; refuse those that cannot go together."""
+    target = str(target)
+    if by is not None:
+        by = str(by)
+    if by == target:
+        raise DataError(f"by={by!r} is the target too; name the column of datasets with by.")
+    if weights is not None and not isinstance(weights, str):
+        raise DataError(
+            f"weights is a {type(weights).__name__}; expected the name of a column of weights."
+        )
+    if features is None:
+        return target, by, None, weights
+    chosen = [features] if isinstance(features, str) else [str(column) for column in features]
+    if not chosen:
+        raise DataError("features is empty; name at least one column, or leave it out.")
+    for column in (target, by, weights):
+        if column in chosen:
+            raise DataError(f"features names {column!r}, which is target, by or weights; drop it.")
+    repeated = sorted({column for column in chosen if chosen.count(column) > 1})
+    if repeated:
+        raise DataError(f"features names {repeated[0]!r} twice; name it once.")
+    return target, by, chosen, weights
 
 
 def _collect_clean(
@@ -95,7 +123,8 @@ def _collect_clean(
     X, kept = _drop_constant(rows, list(chosen))
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
     y = values[target].astype(np.float64)[order]
-    return DatasetCollection(tuple(names), tuple(kept), target, X, y, w[order], starts)
+    w = _relative(w[order])
+    return DatasetCollection(tuple(names), tuple(kept), target, X, y, w, starts)
 
 
 def _split(data: Any, by: str | None) -> dict[str, Columns]:
@@ -108,6 +137,8 @@ def _split(data: Any, by: str | None) -> dict[str, Columns]:
             )
         return _named_tables(data)
     columns = to_columns(data)
+    if not columns:
+        raise DataError("data is empty; pass a frame with rows, or a mapping of names to frames.")
     if by is None:
         raise DataError(
             "by is missing: data is one table, so by=... must name the column that says which "
@@ -216,13 +247,18 @@ def _rows(
     return X[kept], y[kept], w[kept]
 
 
+def _relative(weights: FloatArray) -> FloatArray:
+    """Scale weights to mean one: they are relative, their unit means nothing."""
+    return weights / weights.mean()
+
+
 def _numbers(values: AnyArray, column: str, name: str) -> FloatArray:
     """Return a column as finite float64, or say what is in the way."""
     missing = _missing(values)
     if missing.any():
         raise DataError(
-            f"Column {column!r} has {int(missing.sum())} missing values in dataset {name!r} "
-            f"(first in its row {int(np.argmax(missing))}); fill or drop them first."
+            f"Column {column!r} lacks {int(missing.sum())} of {len(missing)} values in dataset "
+            f"{name!r} (first in its row {int(np.argmax(missing))}); fill or drop them first."
         )
     try:
         numbers = np.asarray(values, dtype=np.float64)
@@ -277,7 +313,7 @@ def _drop_constant(X: FloatArray, features: list[str]) -> tuple[FloatArray, list
     if constant.any():
         dropped = [name for name, is_constant in zip(features, constant) if is_constant]
         warnings.warn(
-            f"Columns {_shown(dropped)} have one value in all datasets and were left out.",
+            f"Left out, since they have one value in all datasets: {_shown(dropped)}.",
             ConjoinWarning,
             stacklevel=4,
         )
