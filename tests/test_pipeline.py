@@ -278,3 +278,41 @@ def test_verdict_of_a_pair_is_told_with_its_interval():
     strict = conjoin.compare(*make_pair(p=3, n=30, d=0.2).tables().values(), target="y", delta=0.01)
     assert strict.verdict == "undecided"
     assert strict.interval[0] < 0 < strict.interval[1]
+
+
+def test_predict_finds_columns_by_name():
+    tables = make_clusters(sizes=(1, 1), n=30, p=3).tables()
+    result = conjoin.partition(tables, target="y")
+    frame = pd.DataFrame(tables["d1"])
+    expected = result.predict("d1", frame[["x1", "x2", "x3"]].to_numpy())
+    assert_allclose(result.predict("d1", frame), expected)
+    assert_allclose(result.predict("d1", frame[["x3", "y", "x1", "x2"]]), expected)
+    assert_allclose(result.predict("d1", pl.DataFrame(tables["d1"])), expected)
+    for name, X, message in (
+        ("d9", frame, "Dataset 'd9' was not there at fitting"),
+        ("d1", frame[["x1"]], "X lacks column 'x2'"),
+        ("d1", np.ones((2, 2)), "X has 2 columns, but the model has 3"),
+        ("d1", np.full((1, 3), np.nan), "X has missing or infinite values"),
+    ):
+        with pytest.raises(conjoin.ConjoinError, match=message):
+            result.predict(name, X)
+
+
+def test_best_is_the_strategy_with_the_least_validated_error():
+    tables = make_clusters(sizes=(3, 3), n=40, p=3, distance=1.0).tables()
+    result = conjoin.partition(tables, target="y", strategy="best")
+    others = {name: e.error for name, e in result.errors.items() if name != "auto"}
+    assert result.strategy == min(others, key=others.get)
+
+
+def test_two_datasets_of_one_row():
+    tables = {"a": {"x": [1.0], "y": [2.0]}, "b": {"x": [2.0], "y": [3.0]}}
+    result = conjoin.partition(tables, target="y")
+    assert np.isfinite(list(result.coefficients["a"].coef.values())).all()
+
+
+def test_without_an_intercept_there_is_no_random_intercept():
+    tables = make_clusters(sizes=(2, 2), n=40, p=3).tables()
+    result = conjoin.partition(tables, target="y", intercept=False)
+    assert "intercept" not in result.weights
+    assert result.coefficients["d1"].intercept == 0

@@ -1,5 +1,6 @@
 """What the command line prints: readable on a terminal, plain elsewhere."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -47,6 +48,11 @@ def show_partition(result: Partition, target: str) -> None:
     hidden = len(result.verdicts) - MOST_STEPS_SHOWN
     if hidden > 0:
         console.print(f"... and {hidden} more steps.")
+    console.print(
+        "Gain: estimated fall of the squared error when the two are joined. Joins are picked by "
+        "evidence; only a verdict 'apart' speaks against one.",
+        highlight=False,
+    )
 
 
 def _headline(result: Partition, target: str) -> str:
@@ -55,20 +61,25 @@ def _headline(result: Partition, target: str) -> str:
     errors = result.errors
     ours = errors[result.strategy].error
     parts = [
-        f"{_change(ours, errors[other].error)} than {words}"
+        _change(ours, errors[other].error, words)
         for other, words in (("separate", "separate models"), ("pooled", "one pooled model"))
     ]
-    return (
-        f"Train {models} of '{escape(target)}' for {datasets} datasets; strategy "
-        f"'{result.strategy}': expected squared error {', '.join(parts)}. One model a cluster "
-        f"instead: {_change(errors['clusters'].error, errors['auto'].error)} than 'auto'."
+    text = (
+        f"Train {models} of '{escape(target)}' for {datasets} datasets. Strategy "
+        f"'{result.strategy}': expected squared error {', '.join(parts)}."
     )
+    if result.strategy != "clusters":
+        change = _change(errors["clusters"].error, ours, f"'{result.strategy}'")
+        text += f" One model a cluster, as below: {change}."
+    return text
 
 
-def _change(error: float, other: float) -> str:
-    """Say how much lower or higher an error is, in percent."""
-    share = 100 * (error / other - 1)
-    return f"{abs(share):.0f} % {'lower' if share < 0 else 'higher'}"
+def _change(error: float, other: float, words: str) -> str:
+    """Say how much lower or higher an error is than another one, in percent."""
+    share = round(100 * (error / other - 1))
+    if share == 0:
+        return f"the same as {words}"
+    return f"{abs(share)} % {'lower' if share < 0 else 'higher'} than {words}"
 
 
 def _strategies(result: Partition) -> Table:
@@ -96,7 +107,7 @@ def _ledger(result: Partition) -> Table:
         table.add_row(
             escape(", ".join(line.left)),
             escape(", ".join(line.right)),
-            f"{line.gain:+.4g}",
+            f"{line.gain:+.4g}" if math.isfinite(line.gain) else "unknown",
             line.verdict,
             "joined" if line.joined else "kept apart",
         )
@@ -108,17 +119,19 @@ def show_comparison(result: Comparison, a: str, b: str) -> None:
     words = {"join": "Join", "apart": "Keep apart", "undecided": "Undecided on"}
     low, high = result.interval
     text = (
-        f"{words[result.verdict]} {escape(a)} and {escape(b)} at level {result.delta:g}: joining "
-        f"changes the expected squared error by {-result.gain:+.4g} (between {-high:+.4g} and "
-        f"{-low:+.4g}); estimated error (RMSE) {result.error_separate**0.5:.5g} separate, "
+        f"{words[result.verdict]} {escape(a)} and {escape(b)} at level {result.delta:g}: the gain "
+        "of joining, the fall of the expected squared error, is "
+        f"{result.gain:.4g} (between {low:.4g} and {high:.4g}); estimated error (RMSE) {result.error_separate**0.5:.5g} separate, "
         f"{result.error_joined**0.5:.5g} joined."
     )
+    guess = "join them" if result.join else "keep them apart"
     if result.verdict == "undecided":
-        better = "join" if result.join else "keep them apart"
-        text += f" The better guess ({result.method}) is to {better}"
+        text += f" The better guess (method {result.method}) is to {guess}"
         if result.rows_to_settle is not None:
             text += f"; about {result.rows_to_settle:.1f} times the rows would settle it"
         text += "."
+    elif result.join != (result.verdict == "join") or result.method != "risk":
+        text += f" Method {result.method} says to {guess} (score {result.score:+.3f})."
     Console(soft_wrap=True).print(text, highlight=False)
 
 
