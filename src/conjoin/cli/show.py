@@ -121,7 +121,8 @@ def show_comparison(result: Comparison, a: str, b: str) -> None:
     text = (
         f"{words[result.verdict]} {escape(a)} and {escape(b)} at level {result.delta:g}: the gain "
         "of joining, the fall of the expected squared error, is "
-        f"{result.gain:.4g} (between {low:.4g} and {high:.4g}); estimated error (RMSE) {result.error_separate**0.5:.5g} separate, "
+        f"{result.gain:.4g} (between {low:.4g} and {high:.4g}); estimated error (RMSE) "
+        f"{result.error_separate**0.5:.5g} separate, "
         f"{result.error_joined**0.5:.5g} joined."
     )
     guess = "join them" if result.join else "keep them apart"
