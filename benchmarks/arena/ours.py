@@ -11,6 +11,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -131,8 +132,12 @@ def main() -> int:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--rerun", action="store_true")
+    parser.add_argument("--strategies-only", action="store_true", help="leave other methods out")
     options = parser.parse_args()
     done = frozenset() if options.rerun else read_done(options.output)
+    if options.strategies_only:
+        cells = product(options.sets, options.shares, options.seeds, METHODS)
+        done |= frozenset(cells)
     for name in options.sets:
         start = time.perf_counter()
         rows = append(run_set(name, options.shares, options.seeds, done), options.output)
