@@ -1,8 +1,8 @@
 """Data to try things on: synthetic collections with the right answer attached, one real table.
 
 Synthetic rows follow the paper's model: x ~ N(mean, covariance), y = x'beta + noise, without an
-intercept, so the population error of any linear model is known exactly:
-`sigma2 + (intercept error)^2 terms`, see `SyntheticCollection.population_error`.
+intercept, so the population error of any linear model is known exactly
+(`SyntheticCollection.population_error`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -62,11 +62,6 @@ def _unit_diagonal(G: FloatArray) -> tuple[FloatArray, FloatArray]:
     return G * unit[..., :, None] * unit[..., None, :], unit
 
 
-def is_full_rank(G: FloatArray) -> BoolArray:
-    """Say of each matrix of the stack whether its columns are independent."""
-    return _scaled_inverse(_unit_diagonal(G)[0])[1]
-
-
 def _scaled_inverse(R: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Return R^-1 and where it may be used; elsewhere its values mean nothing."""
     try:

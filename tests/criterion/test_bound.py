@@ -155,3 +155,64 @@ def test_negative_discriminant_reads_do_not_join():
 def test_bad_arguments(options):
     with pytest.raises(ArgumentError, match=next(iter(options))):
         Bound(**options)
+
+
+# --- steps of the proof that do not hold (docs/paper-notes.md) ---
+
+
+def test_the_anticoncentration_lemma_bounds_nothing():
+    """sqrt(2e/d)(m+t) + 2 exp(-(m-t)^2/(2d)) - 1 is at least one wherever it may be used, t < m."""
+    d = np.arange(1, 200)[:, None, None]
+    m = np.geomspace(1e-3, 200, 80)[:, None]
+    t = m * np.linspace(0, 0.999, 60)
+    bound = np.sqrt(2 * np.e / d) * (m + t) + 2 * np.exp(-((m - t) ** 2) / (2 * d)) - 1
+    assert bound.min() >= 1 - 1e-12
+
+
+def test_c3_changes_sign_near_alpha_of_1_04_n0():
+    rng = np.random.default_rng(0)
+    X1, y1 = random_rows(rng, 50, 10)
+    X2, y2 = random_rows(rng, 50, 10)
+    ratios = np.linspace(0.5, 2, 1501)
+    stats, sides, _ = fast(X1, y1, X2, y2, constants_for(rng, 10), 90 * ratios, 0.1)
+    assert stats.n0 == 90
+    assert ratios[np.argmax(sides.c3 > 0)] == pytest.approx(1.0385, abs=0.002)
+
+
+@pytest.mark.parametrize("d", [0.0, 0.1, 0.3])
+def test_the_lower_bound_inside_the_square_is_negative(d):
+    """The step needs |D d| >= sigma sqrt(tau); with p = 10, n = 50 it never was in 500 draws."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2, 500, 50, 10))
+    beta = rng.standard_normal((500, 10, 1))
+    fits = [
+        Fits.of(
+            Moments.from_rows(
+                X[k], (X[k] @ (beta + k * d))[..., 0] + rng.standard_normal((500, 50))
+            )
+        )
+        for k in (0, 1)
+    ]
+    stats, _ = pair_statistics(*fits, DesignConstants.of(1.0, np.eye(10)))
+    a = np.log(10)
+    tau = stats.n0 + 2 * np.sqrt(stats.n0 * a) + 2 * a
+    assert (np.sqrt(stats.Dd2) < np.sqrt(tau)).all()
+
+
+def test_the_joint_residual_variance_is_biased_by_a_difference():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2, 30, 4))
+    delta = np.full(4, 0.5)
+    G1, G2 = (x.T @ x for x in X)
+    expected = 1 + delta @ np.linalg.inv(np.linalg.inv(G1) + np.linalg.inv(G2)) @ delta / 56
+    noise = rng.standard_normal((2, 4000, 30))
+    fits = [
+        Fits.of(
+            Moments.from_rows(np.broadcast_to(X[k], (4000, 30, 4)), X[k] @ (k * delta) + noise[k])
+        )
+        for k in (0, 1)
+    ]
+    stats, _ = pair_statistics(*fits, DesignConstants.of(1.0, np.eye(4)))
+    s2c = stats.n0_s2c / stats.n0
+    assert expected > 1.05
+    assert s2c.mean() == pytest.approx(expected, abs=4 * s2c.std() / np.sqrt(4000))

@@ -104,10 +104,6 @@ class Basis:
         head = np.asarray(constant / self.target_scale)[..., None]
         return np.concatenate([head, beta], axis=-1)
 
-    def error_to_original(self, error: FloatArray) -> FloatArray:
-        """Return squared errors in squared units of the data's target."""
-        return error * self.target_scale**2
-
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted mean over rows, corrected once so that a large offset costs no digits."""
