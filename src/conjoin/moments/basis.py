@@ -74,13 +74,8 @@ class Basis:
         """Return the identity: the paper's own coordinates."""
         return cls(np.zeros(features), np.ones(features), 0.0, 1.0, intercept)
 
-    @property
-    def width(self) -> int:
-        """Number of columns of the design, intercept included."""
-        return len(self.center) + int(self.intercept)
-
     def design(self, X: FloatArray) -> FloatArray:
-        """Return the design matrix of rows X (n, features) -> (n, width)."""
+        """Return the design matrix of rows X (n, features), intercept first."""
         Z = (X - self.center) / self.scale
         return np.concatenate([np.ones((*Z.shape[:-1], 1)), Z], axis=-1) if self.intercept else Z
 
