@@ -316,3 +316,16 @@ def test_without_an_intercept_there_is_no_random_intercept():
     result = conjoin.partition(tables, target="y", intercept=False)
     assert "intercept" not in result.weights
     assert result.coefficients["d1"].intercept == 0
+
+
+def test_far_outside_the_training_rows_a_line_is_not_followed():
+    result = conjoin.partition(make_clusters(sizes=(2, 1), n=80, p=2).tables(), target="y")
+    model = result.coefficients["d1"]
+    low, high = model.limits["x1"]
+    at_limit = model.predict({"x1": [high], "x2": [0.0]})
+    with pytest.warns(conjoin.ConjoinWarning, match="1 of 2 rows lie further outside.*'x1'"):
+        beyond = model.predict({"x1": [high + 1000, 0.0], "x2": [0.0, 0.0]})
+    assert beyond[0] == at_limit[0]
+    free = model.predict({"x1": [high + 1000], "x2": [0.0]}, limit=False)
+    assert free[0] == pytest.approx(at_limit[0] + 1000 * model.coef["x1"])
+    assert low < -2 and high > 2

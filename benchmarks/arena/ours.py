@@ -54,12 +54,16 @@ MOST_GROUPS_OF_THE_PAPER = 20
 
 def predict(result: conjoin.Partition, strategy: str, task: Task) -> np.ndarray:
     """Predict the test rows under one strategy."""
-    models = result.using(strategy).coefficients
-    names = np.array(sorted(models))
-    coef = np.array([list(models[name].coef.values()) for name in names])
-    intercept = np.array([models[name].intercept for name in names])
-    k = np.searchsorted(names, task.groups_test.astype(str))
-    return intercept[k] + np.sum(task.X_test[:, used_columns(result)] * coef[k], axis=1)
+    chosen = result.using(strategy)
+    groups = task.groups_test.astype(str)
+    X = task.X_test[:, used_columns(result)]
+    prediction = np.empty(len(groups))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", conjoin.ConjoinWarning)
+        for name in np.unique(groups):
+            rows = groups == name
+            prediction[rows] = chosen.predict(name, X[rows])
+    return prediction
 
 
 def used_columns(result: conjoin.Partition) -> list[int]:

@@ -431,4 +431,5 @@ def _linear(
         coef=dict(zip(collection.features, map(float, slopes))),
         rows=rows,
         error=error * basis.target_scale**2,
+        limits=collection.limits,
     )

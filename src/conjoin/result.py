@@ -1,5 +1,6 @@
 """What users get back: frozen objects with plain values in the units of their data."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.errors import DataError
+from conjoin.errors import ConjoinWarning, DataError
 from conjoin.grouping import Merge
 from conjoin.tables.columns import is_table, to_columns
 
@@ -26,16 +27,27 @@ class LinearFit:
     error : float
         Estimated mean squared error on new rows, averaged over the datasets it serves; infinite
         where there are too few rows to tell.
+    limits : mapping of column to (float, float)
+        Range of a column over all training rows, widened by its own width on either side. A value
+        beyond it is predicted as at the limit: there a line says nothing, and one wild value would
+        give a wild prediction.
     """
 
     intercept: float
     coef: Mapping[str, float]
     rows: int
     error: float
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Predict rows: a frame or mapping by column names, an array in the order of `coef`."""
-        prediction: FloatArray = _rows(X, list(self.coef)) @ np.array(list(self.coef.values()))
+    def predict(self, X: Any, *, limit: bool = True) -> FloatArray:
+        """Predict rows: a frame or mapping by column names, an array in the order of `coef`.
+
+        With limit=False lines go on beyond `limits`.
+        """
+        rows = _rows(X, list(self.coef))
+        if limit and self.limits:
+            rows = limited(rows, self.limits)
+        prediction: FloatArray = rows @ np.array(list(self.coef.values()))
         return prediction + self.intercept
 
 
@@ -211,6 +223,23 @@ class Partition:
                 f"{' and more' if len(known) > 5 else ''}."
             )
         return self.coefficients[str(name)].predict(X)
+
+
+def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> FloatArray:
+    """Return rows with values brought to the limits of their columns; warn where there were any."""
+    low, high = np.array(list(limits.values())).reshape(-1, 2).T
+    beyond = (rows < low) | (rows > high)
+    if not beyond.any():
+        return rows
+    column = list(limits)[int(np.argmax(beyond.sum(axis=0)))]
+    warnings.warn(
+        f"{int(beyond.any(axis=1).sum())} of {len(rows)} rows lie further outside the training "
+        f"rows than these are wide, most often in column {column!r}; they are predicted as at that "
+        "limit (limit=False lets lines go on).",
+        ConjoinWarning,
+        stacklevel=4,
+    )
+    return np.clip(rows, low, high)
 
 
 def _rows(X: Any, features: list[str]) -> FloatArray:

@@ -53,7 +53,7 @@ class Working:
         X, y, w, starts = collection.X, collection.y, collection.weights, collection.starts
         basis = Basis.from_rows(X, y, w, intercept=intercept)
         Z, t = basis.design(X), basis.response(y)
-        fold = deal(Z, t, starts, collection.names, folds, seed)
+        fold = deal(X, y, starts, collection.features, folds, seed)
         by_fold = fold_moments(Z, t, w, starts, fold, folds)
         moments = by_fold.union(1)
         share = np.ones(len(collection.names)) if count == "datasets" else moments.w

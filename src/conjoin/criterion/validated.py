@@ -13,7 +13,10 @@ from conjoin import linalg
 from conjoin.criterion.base import PairScore, Unit
 from conjoin.criterion.checks import check_count
 from conjoin.moments import Moments
+from conjoin.moments.basis import FARTHEST
 from conjoin.moments.folds import deal, fold_moments
+
+LARGEST_TARGET = 2.0**20  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,11 @@ class Validated:
     def prepare(self, unit: Unit, seed: int) -> Moments:
         """Return the fold moments of the unit's datasets, (K, F)."""
         starts = np.concatenate([[0], np.cumsum(unit.sizes)])
-        fold = deal(unit.Z, unit.t, starts, unit.names, self.folds, seed)
+        columns = unit.Z.shape[1]
+        # Bounds that hold for any unit, so that a dataset's folds stay when others join it.
+        largest = np.append(np.full(columns, FARTHEST), LARGEST_TARGET)
+        names = [str(j) for j in range(columns)]
+        fold = deal(unit.Z, unit.t, starts, names, self.folds, seed, largest)
         return fold_moments(unit.Z, unit.t, unit.weights, starts, fold, self.folds)
 
     def compare(self, a: Moments, b: Moments) -> PairScore:

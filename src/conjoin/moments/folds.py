@@ -1,26 +1,95 @@
-"""Moments of folds: rows of every dataset dealt out at random, by a stream of its name."""
+"""Folds: rows of every dataset dealt out at random, whatever their order and wherever they live.
+
+A row is placed by a hash of its values in whole numbers: a value is cut to 30 bits, mixed with
+constants drawn for its column, and the columns' sums are taken modulo a prime. All steps are exact,
+so any engine that knows whole numbers finds the same hash (`tables.reduce` says it to DuckDB, Dask
+and Spark). Inside a dataset rows are ordered by their hash and dealt one by one, which is balanced
+and as random as the hash; the fold at which dealing starts depends on the hash too, so that small
+datasets do not crowd into the first folds.
+
+==========  ===================================================  ============
+symbol      meaning                                              shape
+==========  ===================================================  ============
+u           a value as a whole number, 0 <= u < 2^31             (n, columns)
+v           (multiplier * u + shift) mod PRIME                   (n, columns)
+h1          sum over columns of (v^2 mod PRIME)^2, mod PRIME     (n,)
+h2          sum over columns of v, mod PRIME: settles ties       (n,)
+==========  ===================================================  ============
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments.gram import Moments
-from conjoin.moments.resample import canonical_order, stream
+from conjoin.moments.resample import stream
+
+PRIME = 2**31 - 1
+HALF = 2**30
+TARGET = ""  # stands for the target among the names of columns, none of which is empty
+
+
+@dataclass(frozen=True)
+class ColumnHash:
+    """Constants that turn the values of one column into whole numbers.
+
+    Parameters
+    ----------
+    factor : float
+        A power of two; values times it stay below 2^30.
+    multiplier, shift : int
+        Of the mixing; drawn from the stream of the column's name.
+    """
+
+    factor: float
+    multiplier: int
+    shift: int
+
+    @classmethod
+    def of(cls, name: str, largest: float, seed: int) -> "ColumnHash":
+        """Return the constants of a column whose largest absolute value is given."""
+        rng = stream(seed, "folds", name)
+        exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
+        # Of values below 2^-970 the factor would be no float; they share a cell.
+        factor = 2.0 ** min(30 - exponent, 1000)
+        return cls(factor, int(rng.integers(1, PRIME)), int(rng.integers(PRIME)))
+
+    def mix(self, values: FloatArray) -> IntArray:
+        """Return v of the values."""
+        u = np.floor(values * self.factor).astype(np.int64) + HALF
+        return (u * self.multiplier + self.shift) % PRIME
 
 
 def deal(
-    X: FloatArray, y: FloatArray, starts: IntArray, names: tuple[str, ...], folds: int, seed: int
+    X: FloatArray,
+    y: FloatArray,
+    starts: IntArray,
+    names: Sequence[str],
+    folds: int,
+    seed: int,
+    largest: FloatArray | None = None,
 ) -> IntArray:
     """Return the fold of every row, balanced inside each dataset.
 
-    The fold at which dealing starts is random, so that small datasets do not crowd into the first
-    ones; it depends on values and names, not on the order of rows.
+    `names` are those of the columns of X; `largest` bounds the absolute values of each column and
+    of the target, by default their maxima.
     """
-    fold = np.empty(len(y), dtype=np.int64)
-    for name, i, j in zip(names, starts[:-1], starts[1:]):
-        rng = stream(seed, "folds", name)
-        order = canonical_order(X[i:j], y[i:j])
-        dealt = (rng.permutation(j - i) + int(rng.integers(folds))) % folds
-        fold[i + order] = dealt
+    A = np.column_stack([X, y])
+    if largest is None:
+        largest = np.max(np.abs(A), axis=0, initial=0.0)
+    h1, h2 = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+    for name, values, most in zip((*names, TARGET), A.T, largest):
+        v = ColumnHash.of(name, float(most), seed).mix(values)
+        h1 = (h1 + (v * v % PRIME) ** 2) % PRIME
+        h2 = (h2 + v) % PRIME
+    dataset = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((h2, h1, dataset))
+    rank = np.empty(len(y), dtype=np.int64)
+    rank[order] = np.arange(len(y)) - starts[dataset]
+    first = h1[order[np.minimum(starts[:-1], max(len(y) - 1, 0))]]
+    fold: IntArray = (rank + first[dataset]) % folds
     return fold
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from conjoin._typing import FloatArray, IntArray
 
@@ -41,6 +42,19 @@ class DatasetCollection:
     def sizes(self) -> tuple[int, ...]:
         """Rows of each dataset."""
         return tuple(int(j - i) for i, j in zip(self.starts[:-1], self.starts[1:]))
+
+    @cached_property
+    def limits(self) -> dict[str, tuple[float, float]]:
+        """How far from the rows a model of these data is followed, by column."""
+        return limits_of(self.features, self.X.min(axis=0), self.X.max(axis=0))
+
+
+def limits_of(
+    features: Sequence[str], low: FloatArray, high: FloatArray
+) -> dict[str, tuple[float, float]]:
+    """Return the range of each column, widened by its own width on either side."""
+    width = high - low
+    return {name: (float(a), float(b)) for name, a, b in zip(features, low - width, high + width)}
 
 
 def natural_key(name: str) -> tuple[tuple[int, float, str], ...]:

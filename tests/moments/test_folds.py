@@ -1,0 +1,76 @@
+"""Dealing rows into folds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conjoin.moments.folds import PRIME, ColumnHash, deal
+
+
+def rows(sizes, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return rng.standard_normal((starts[-1], p)), rng.standard_normal(starts[-1]), starts
+
+
+NAMES = ["a", "b", "c"]
+
+
+def test_folds_are_balanced_inside_each_dataset():
+    X, y, starts = rows([1, 3, 10, 57, 1000])
+    fold = deal(X, y, starts, NAMES, 10, 0)
+    for i, j in zip(starts[:-1], starts[1:]):
+        counts = np.bincount(fold[i:j], minlength=10)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_small_datasets_do_not_crowd_into_the_first_folds():
+    X, y, starts = rows([1] * 2000)
+    counts = np.bincount(deal(X, y, starts, NAMES, 10, 0), minlength=10)
+    assert counts.min() > 150 and counts.max() < 250  # 200 +- 4 standard deviations
+
+
+def test_folds_are_independent_of_the_values():
+    X, y, starts = rows([20_000])
+    fold = deal(X, y, starts, NAMES, 10, 0)
+    for values in (*X.T, y, X[:, 0] * y, y**2):
+        z = (values - values.mean()) / values.std()
+        means = np.array([z[fold == f].mean() for f in range(10)])
+        assert np.abs(means).max() * np.sqrt(2000) < 4
+
+
+def test_regular_values_are_dealt_at_random_too():
+    y = np.arange(5000.0)
+    X = np.stack([y % 7, y // 7], axis=1)
+    fold = deal(X, y, np.array([0, 5000]), ["weekday", "week"], 10, 0)
+    neighbours = np.mean(fold[1:] == fold[:-1])
+    assert 0.07 < neighbours < 0.13
+    weekdays = np.array(
+        [[np.sum((fold == f) & (X[:, 0] == d)) for f in range(10)] for d in range(7)]
+    )
+    assert np.sum((weekdays - 5000 / 70) ** 2 / (5000 / 70)) < 90  # chi-squared, 54 degrees
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 1000), scale=st.sampled_from([1e-12, 1.0, 1e9]))
+def test_the_order_of_rows_and_columns_means_nothing(seed, scale):
+    X, y, starts = rows([40], seed=seed)
+    X = X * scale
+    fold = deal(X, y, starts, NAMES, 5, 1)
+    rng = np.random.default_rng(seed)
+    shuffled, columns = rng.permutation(40), rng.permutation(3)
+    again = deal(X[shuffled][:, columns], y[shuffled], starts, [NAMES[c] for c in columns], 5, 1)
+    assert np.array_equal(again, fold[shuffled])
+
+
+def test_another_seed_deals_otherwise():
+    X, y, starts = rows([200])
+    same = np.mean(deal(X, y, starts, NAMES, 10, 0) == deal(X, y, starts, NAMES, 10, 1))
+    assert same < 0.25
+
+
+@pytest.mark.parametrize("largest", [0.0, 5e-324, 1e-300, 1.0, 1e300, 1.7e308])
+def test_hashes_stay_in_range_at_any_scale(largest):
+    v = ColumnHash.of("a", largest, 0).mix(np.array([-largest, 0.0, largest / 3, largest]))
+    assert (v >= 0).all() and (v < PRIME).all()
