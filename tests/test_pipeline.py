@@ -194,7 +194,7 @@ def test_default_result_has_everything():
     )
     model = result.coefficients["d1"]
     X = stores.X["d1"][:3]
-    assert_allclose(result.predict("d1", X), model.predict(X))
+    assert_allclose(result.predict(X, "d1"), model.predict(X))
     exact = stores.population_error("d1", list(model.coef.values()), model.intercept)
     assert exact < 1.3
 
@@ -284,10 +284,10 @@ def test_predict_finds_columns_by_name():
     tables = make_clusters(sizes=(1, 1), n=30, p=3).tables()
     result = conjoin.partition(tables, target="y")
     frame = pd.DataFrame(tables["d1"])
-    expected = result.predict("d1", frame[["x1", "x2", "x3"]].to_numpy())
-    assert_allclose(result.predict("d1", frame), expected)
-    assert_allclose(result.predict("d1", frame[["x3", "y", "x1", "x2"]]), expected)
-    assert_allclose(result.predict("d1", pl.DataFrame(tables["d1"])), expected)
+    expected = result.predict(frame[["x1", "x2", "x3"]].to_numpy(), "d1")
+    assert_allclose(result.predict(frame, "d1"), expected)
+    assert_allclose(result.predict(frame[["x3", "y", "x1", "x2"]], "d1"), expected)
+    assert_allclose(result.predict(pl.DataFrame(tables["d1"]), "d1"), expected)
     for name, X, message in (
         ("d9", frame, "Dataset 'd9' was not there at fitting"),
         ("d1", frame[["x1"]], "X lacks column 'x2'"),
@@ -295,7 +295,7 @@ def test_predict_finds_columns_by_name():
         ("d1", np.full((1, 3), np.nan), "X has missing or infinite values"),
     ):
         with pytest.raises(conjoin.ConjoinError, match=message):
-            result.predict(name, X)
+            result.predict(X, name, on_unseen="raise")
 
 
 def test_best_is_the_strategy_with_the_least_validated_error():

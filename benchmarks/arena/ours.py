@@ -62,7 +62,7 @@ def predict(result: conjoin.Partition, strategy: str, task: Task) -> np.ndarray:
         warnings.simplefilter("ignore", conjoin.ConjoinWarning)
         for name in np.unique(groups):
             rows = groups == name
-            prediction[rows] = chosen.predict(name, X[rows])
+            prediction[rows] = chosen.predict(X[rows], name)
     return prediction
 
 

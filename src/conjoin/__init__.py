@@ -1,14 +1,36 @@
-"""conjoin: which datasets should be trained together, which apart."""
+"""conjoin: which datasets should be trained together, which apart.
 
-from conjoin import datasets
-from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Risk, Tuned, Validated
-from conjoin.errors import ConjoinError, ConjoinWarning
-from conjoin.pipeline import compare, partition
-from conjoin.result import Comparison, Estimate, LinearFit, Partition
+Names are loaded on first use, so that `conjoin --help` and scripts that need little start quickly.
+"""
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from conjoin.version import __version__
+
+if TYPE_CHECKING:
+    from conjoin import datasets
+    from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Risk, Tuned, Validated
+    from conjoin.errors import ConjoinError, ConjoinWarning
+    from conjoin.estimators import JoinRegressor
+    from conjoin.pipeline import compare, partition
+    from conjoin.result import Assignment, Comparison, Estimate, LinearFit, Partition
+    from conjoin.store import load
+
+_HOMES = {
+    "conjoin.criterion": (
+        "Bound", "Direct", "Gaussian", "Oracle", "Risk", "Tuned", "Validated",
+    ),
+    "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
+    "conjoin.estimators": ("JoinRegressor",),
+    "conjoin.pipeline": ("compare", "partition"),
+    "conjoin.result": ("Assignment", "Comparison", "Estimate", "LinearFit", "Partition"),
+    "conjoin.store": ("load",),
+}  # fmt: skip
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Assignment",
     "Bound",
     "Comparison",
     "ConjoinError",
@@ -16,13 +38,30 @@ __all__ = [
     "Direct",
     "Estimate",
     "Gaussian",
+    "JoinRegressor",
     "LinearFit",
     "Oracle",
     "Partition",
     "Risk",
     "Tuned",
     "Validated",
+    "__version__",
     "compare",
     "datasets",
+    "load",
     "partition",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("conjoin.datasets")
+    if name not in _HOME:
+        raise AttributeError(f"module 'conjoin' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -29,27 +29,25 @@ from conjoin.working import Working
 
 SPLIT_LEVEL = 0.1
 
-GetOutcome = Callable[[], strategies.Outcome]
-
 
 @dataclass(frozen=True)
 class PartitionMethod:
     """How to find labels (K,), and how to find them anew from part of the rows.
 
-    `find` sees the working collection and, on call, the strategies' outcome; `again` only moments,
-    for honest validation (None where a partition is validated as it is).
+    `find` sees the working collection, `again` only moments, for honest validation (None where a
+    partition is validated as it is).
     """
 
-    find: Callable[[Working, GetOutcome], IntArray]
+    find: Callable[[Working], IntArray]
     again: Callable[[Moments], IntArray] | None
 
 
 def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
-    return PartitionMethod(lambda working, outcome: find(working.moments), find)
+    return PartitionMethod(lambda working: find(working.moments), find)
 
 
-def _risk(working: Working, outcome: GetOutcome) -> IntArray:
-    found = outcome()
+def _risk(working: Working) -> IntArray:
+    found = working.outcome
     labels = strategies.settle(found, working.moments, working.folds, working.weights)
     if labels.max() == 0:  # nothing found, or joining all predicts better
         return labels
@@ -84,8 +82,8 @@ def split_apart(
     return relabel(result)
 
 
-def _evidence(working: Working, outcome: GetOutcome) -> IntArray:
-    return outcome().search.labels
+def _evidence(working: Working) -> IntArray:
+    return working.outcome.search.labels
 
 
 def _near(working: Working) -> FloatArray:
@@ -93,7 +91,7 @@ def _near(working: Working) -> FloatArray:
     return posterior(working.moments, working.hyper).beta
 
 
-def _mallows(working: Working, outcome: GetOutcome) -> IntArray:
+def _mallows(working: Working) -> IntArray:
     return _least_risk(working.moments, working.weights, _near(working))
 
 
@@ -111,7 +109,7 @@ def _least_risk(moments: Moments, weights: FloatArray, near: FloatArray) -> IntA
     return improve(objective, prune(grow(objective, near)), near)
 
 
-def _validated(working: Working, outcome: GetOutcome) -> IntArray:
+def _validated(working: Working) -> IntArray:
     objective = ValidatedObjective.of(working.folds, working.weights)
     near = _near(working)
     return improve(objective, prune(grow(objective, near)), near)

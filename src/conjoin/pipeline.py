@@ -1,32 +1,28 @@
 """The public functions: tables in, decisions and models out."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
 from conjoin import strategy as strategies
-from conjoin._typing import FloatArray, IntArray
-from conjoin.criterion import CRITERIA, Criterion, PairScore, Unit, make_criterion
-from conjoin.criterion.checks import check_level
+from conjoin._typing import FloatArray
+from conjoin.criterion import CRITERIA, Criterion, Unit, make_criterion
+from conjoin.criterion.checks import check_count, check_level
 from conjoin.criterion.risk import cluster_errors, noise_variances
-from conjoin.criterion.verdict import judge, judge_merge, rows_to_settle
+from conjoin.criterion.verdict import judge, rows_to_settle
 from conjoin.errors import ArgumentError
+from conjoin.evidence import Described, Evidence
 from conjoin.execution import small_matrices
 from conjoin.grouping import Merge, greedy
-from conjoin.grouping.ledger import ledger
 from conjoin.methods import PARTITIONS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
-from conjoin.result import Comparison, Estimate, LinearFit, MergeVerdict, Partition
+from conjoin.result import Comparison, LinearFit, Partition
 from conjoin.tables import DatasetCollection, collect
 from conjoin.working import Working
 
-NO_INTERVAL = (float("nan"), float("nan"))
-MOST_INTERVALS = 200  # merges up to which the ledger has intervals for the gain
 Progress = Callable[[int, int], None]
-GetOutcome = Callable[[], strategies.Outcome]
 
 
 def compare(
@@ -39,6 +35,8 @@ def compare(
     random_state: int = 0,
     features: Sequence[str] | None = None,
     weights: str | None = None,
+    missing: str = "indicator",
+    columns: str | None = None,
     intercept: bool = True,
     **options: Any,
 ) -> Comparison:
@@ -61,6 +59,12 @@ def compare(
         Columns to use; by default all that are not target or weights.
     weights : str, optional
         Column of row weights.
+    missing : "indicator", "median", "drop" or "raise"
+        What to do where a feature is missing: fill in the median beside an indicator column, the
+        median alone, leave the row out, or refuse.
+    columns : "intersect" or "impute", optional
+        What to do with columns that only some tables have: leave them out, or treat them as
+        missing in the others; by default they are refused.
     intercept : bool
         Whether models have an intercept.
     **options
@@ -80,7 +84,14 @@ def compare(
     if method in ("tuned", "bound"):
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options)
-    collection = collect({"a": a, "b": b}, target=target, features=features, weights=weights)
+    collection = collect(
+        {"a": a, "b": b},
+        target=target,
+        features=features,
+        weights=weights,
+        missing=missing,
+        columns=columns,
+    )
     units = to_units(collection, intercept=intercept)
     seed = check_seed(random_state)
     result = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
@@ -117,7 +128,7 @@ def partition(
     data: Any,
     *,
     target: str,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     method: str | Criterion = "risk",
     strategy: str = "auto",
     grouping: Literal["agglomerative", "greedy"] | None = None,
@@ -127,6 +138,8 @@ def partition(
     random_state: int = 0,
     features: Sequence[str] | None = None,
     weights: str | None = None,
+    missing: str = "indicator",
+    columns: str | None = None,
     intercept: bool = True,
     progress: Progress | None = None,
     **options: Any,
@@ -139,8 +152,8 @@ def partition(
         One table with a column `by` that names the dataset of each row, or a table per dataset.
     target : str
         Column to predict.
-    by : str, optional
-        Column that names the dataset; needed when data is one table.
+    by : str or list of str, optional
+        Column (or columns) that name the dataset; needed when data is one table.
     method : str or Criterion
         What finds the clusters: "risk" (the default: partitions proposed by their evidence,
         judged by validated risk against joining all and joining none), "evidence", "mallows"
@@ -160,7 +173,7 @@ def partition(
         Level of the verdicts in the ledger (and of the paper's inequality).
     folds : int
         Folds of the validation.
-    random_state, features, weights, intercept, **options
+    random_state, features, weights, missing, columns, intercept, **options
         As in `compare`.
     progress : callable, optional
         Called with the number of steps done so far and in all.
@@ -180,6 +193,9 @@ def partition(
         raise ArgumentError(
             f"strategy={strategy!r} is unknown; expected one of {list(strategies.NAMES)}."
         )
+    check_count("folds", folds, least=2)
+    if count not in ("datasets", "rows"):
+        raise ArgumentError(f"count={count!r} is unknown; expected 'datasets' or 'rows'.")
     seed = check_seed(random_state)
     use_greedy = _wants_greedy(method, grouping)
     if method in ("tuned", "bound") and use_greedy:
@@ -187,7 +203,15 @@ def partition(
     criterion = make_criterion(method, options) if use_greedy else None
     if criterion is None and options:
         raise ArgumentError(f"method={method!r} does not take these options: {sorted(options)}.")
-    collection = collect(data, target=target, by=by, features=features, weights=weights)
+    collection = collect(
+        data,
+        target=target,
+        by=by,
+        features=features,
+        weights=weights,
+        missing=missing,
+        columns=columns,
+    )
     with small_matrices(len(collection.features)):
         return _partition(
             collection, method, criterion, strategy, count, delta, folds, seed, intercept, progress
@@ -208,22 +232,25 @@ def _partition(
 ) -> Partition:
     """Find the clusters and collect the result; arguments have been checked."""
     working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
-    # Fitted when first asked for: hard clusters of a method of its own can do without.
-    outcome = cache(
-        lambda: strategies.run(
-            working.moments, working.folds, working.weights, working.hyper, intercept=intercept
-        )
-    )
-    history: tuple[Merge, ...] | None = None
+    merges: tuple[Merge, ...] | None = None
     if criterion is None:
-        labels = PARTITIONS[str(method)].find(working, outcome)
+        labels = PARTITIONS[str(method)].find(working)
     else:
         units = to_units(collection, intercept=intercept)
         found = greedy(criterion, units, seed, progress)
-        history = found.history
+        merges = found.history
         position = {name: i for i, c in enumerate(found.clusters) for name in c}
         labels = np.array([position[name] for name in collection.names])
-    return _result(collection, working, outcome, labels, method, strategy, delta, history)
+    grouping = "agglomerative" if criterion is None else "greedy"
+    evidence = Evidence(
+        described(collection), working, labels, _method_name(method), grouping, delta, merges
+    )
+    return evidence.using(strategy)
+
+
+def described(collection: DatasetCollection) -> Described:
+    """Return what is known of a collection besides its rows."""
+    return Described(collection.names, collection.sizes, collection.schema, collection.limits)
 
 
 def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:
@@ -242,149 +269,6 @@ def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:
     if grouping == "greedy" and method not in CRITERIA:
         raise ArgumentError(f"method={method!r} finds clusters itself; leave grouping out.")
     return grouping == "greedy" or method not in PARTITIONS
-
-
-def _result(
-    collection: DatasetCollection,
-    working: Working,
-    outcome: GetOutcome,
-    labels: IntArray,
-    method: str | Criterion,
-    strategy: str,
-    delta: float,
-    history: tuple[Merge, ...] | None,
-) -> Partition:
-    names = collection.names
-    members = [np.nonzero(labels == c)[0] for c in range(int(labels.max()) + 1)]
-    refit = strategies.clusters(labels, working.hyper)
-    hard = strategies.validate(refit, working.moments, working.folds)
-    honest = cache(lambda: _honest(working, method, hard))
-    models = _cluster_models(collection, working, refit(working.moments), hard, members)
-
-    def using(strategy: str) -> Partition:
-        chosen, coef, cells = _choose(strategy, working, outcome, labels, hard, honest)
-        errors = cells.sum(axis=0) / working.moments.w
-        return Partition(
-            clusters=[[names[k] for k in cluster] for cluster in members],
-            labels={name: int(label) for name, label in zip(names, labels)},
-            models=models,
-            strategy=chosen,
-            coefficients={
-                name: _linear(collection, working.basis, coef[k], size, float(errors[k]))
-                for k, (name, size) in enumerate(zip(names, collection.sizes))
-            },
-            method=_method_name(method),
-            grouping="agglomerative" if history is None else "greedy",
-            features=collection.features,
-            _weights=lambda: dict(zip(outcome().names, map(float, outcome().weights))),
-            _errors=lambda: _errors(working, outcome(), honest()),
-            _history=lambda: _history(names, outcome(), labels) if history is None else history,
-            _verdicts=lambda merges: _verdicts(collection, working, merges, delta),
-            _using=using,
-        )
-
-    return using(strategy)
-
-
-def _cluster_models(
-    collection: DatasetCollection,
-    working: Working,
-    coef: FloatArray,
-    cells: FloatArray,
-    members: Sequence[IntArray],
-) -> list[LinearFit]:
-    """Return the model of each cluster with its validated error, averaged over its datasets."""
-    errors = cells.sum(axis=0) / working.moments.w
-    rows = np.asarray(collection.sizes)
-    return [
-        _linear(collection, working.basis, coef[k[0]], int(rows[k].sum()), float(errors[k].mean()))
-        for k in members
-    ]
-
-
-def _choose(
-    strategy: str,
-    working: Working,
-    outcome: GetOutcome,
-    labels: IntArray,
-    hard: FloatArray,
-    honest: Callable[[], FloatArray],
-) -> tuple[str, FloatArray, FloatArray]:
-    """Return the strategy's name, its coefficients (K, p) and squared errors (F, K).
-
-    `hard` are the squared errors of clusters as they are, `honest` those of clusters found anew.
-    """
-    if strategy == "clusters":
-        return strategy, strategies.clusters(labels, working.hyper)(working.moments), hard
-    all_of_them = outcome()
-    names, cells = all_of_them.names, all_of_them.cells
-    if strategy == "best":
-        contenders = np.concatenate([cells[:-1], honest()[None]])
-        errors = strategies.summarise(contenders, working.moments.w, working.weights)[0]
-        strategy = (*names[:-1], "clusters")[int(np.argmin(errors))]
-    if strategy == "clusters":
-        return strategy, strategies.clusters(labels, working.hyper)(working.moments), hard
-    if strategy not in names:
-        known = [*names, "clusters", "best"]
-        raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {known}.")
-    s = names.index(strategy)
-    return strategy, all_of_them.coef[s], cells[s]
-
-
-def _honest(working: Working, method: str | Criterion, hard: FloatArray) -> FloatArray:
-    """Return squared errors (F, K) of clusters found anew outside folds, if the method can."""
-    find = PARTITIONS[method].again if isinstance(method, str) and method in PARTITIONS else None
-    if find is None:
-        return hard
-    return strategies.validate_partition(find, working.moments, working.folds, working.hyper)
-
-
-def _errors(working: Working, outcome: strategies.Outcome, hard: FloatArray) -> dict[str, Estimate]:
-    cells = np.concatenate([outcome.cells, hard[None]])
-    error, behind, spread = strategies.summarise(cells, working.moments.w, working.weights)
-    scale = working.basis.target_scale**2
-    return {
-        name: Estimate(*(float(x) * scale for x in values))
-        for name, *values in zip((*outcome.names, "clusters"), error, behind, spread)
-    }
-
-
-def _history(
-    names: tuple[str, ...], outcome: strategies.Outcome, labels: IntArray
-) -> tuple[Merge, ...]:
-    search = outcome.search
-    return tuple(
-        Merge(
-            tuple(names[k] for k in step.left),
-            tuple(names[k] for k in step.right),
-            PairScore(step.saved, step.joined),
-        )
-        for step in ledger(search.objective, labels, search.near)
-    )
-
-
-def _verdicts(
-    collection: DatasetCollection, working: Working, merges: tuple[Merge, ...], delta: float
-) -> tuple[MergeVerdict, ...]:
-    position = {name: k for k, name in enumerate(collection.names)}
-    scale = working.basis.target_scale**2
-    lines = []
-    for merge in merges:
-        sides = [[position[name] for name in side] for side in (merge.left, merge.right)]
-        left, right = (working.moments[side] for side in sides)
-        few = len(merges) <= MOST_INTERVALS
-        found = judge_merge(left, right, delta=delta, interval=few)
-        lines.append(
-            MergeVerdict(
-                merge.left,
-                merge.right,
-                merge.joined,
-                found.verdict,
-                found.gain * scale,
-                (found.interval[0] * scale, found.interval[1] * scale) if few else NO_INTERVAL,
-            )
-        )
-    return tuple(lines)
 
 
 def to_units(collection: DatasetCollection, *, intercept: bool = True) -> list[Unit]:
@@ -418,18 +302,4 @@ def _linear_fit(
     """Fit one model to the datasets of a cluster, moments (K,), and estimate its error."""
     joint = moments.union()
     error = float(np.mean(cluster_errors(moments, noise)))
-    return _linear(collection, basis, fit_ols(joint).beta, int(joint.n), error)
-
-
-def _linear(
-    collection: DatasetCollection, basis: Basis, beta: FloatArray, rows: int, error: float
-) -> LinearFit:
-    """Bring a model and its error back into the units of the data."""
-    intercept, slopes = basis.to_original(beta)
-    return LinearFit(
-        intercept=float(intercept),
-        coef=dict(zip(collection.features, map(float, slopes))),
-        rows=rows,
-        error=error * basis.target_scale**2,
-        limits=collection.limits,
-    )
+    return described(collection).linear(basis, fit_ols(joint).beta, int(joint.n), error)

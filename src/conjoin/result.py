@@ -1,17 +1,24 @@
 """What users get back: frozen objects with plain values in the units of their data."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from conjoin import linalg
 from conjoin._typing import FloatArray
-from conjoin.errors import ConjoinWarning, DataError
+from conjoin.errors import ArgumentError, ConjoinWarning, DataError
 from conjoin.grouping import Merge
-from conjoin.tables.columns import is_table, to_columns
+from conjoin.moments import Basis
+from conjoin.tables.collect import SEPARATOR, name_of
+from conjoin.tables.columns import to_columns
+from conjoin.tables.frame import in_memory, is_table, to_frame
+from conjoin.tables.schema import Schema, shown
+
+ON_UNSEEN = ("pooled", "nearest", "raise")
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class LinearFit:
 
         With limit=False lines go on beyond `limits`.
         """
-        rows = _rows(X, list(self.coef))
+        rows = check_rows(X, list(self.coef))
         if limit and self.limits:
             rows = limited(rows, self.limits)
         prediction: FloatArray = rows @ np.array(list(self.coef.values()))
@@ -144,6 +151,112 @@ class MergeVerdict:
 
 
 @dataclass(frozen=True)
+class Assignment:
+    """Where a new dataset belongs.
+
+    Parameters
+    ----------
+    cluster : int or None
+        Position of the most likely cluster; None if the dataset is most likely like no cluster.
+    probability : float
+        Its probability.
+    probabilities : tuple of float
+        Of every cluster.
+    probability_new : float
+        That the dataset belongs to none.
+    model : LinearFit
+        Averaged over the possibilities, each updated with the rows at hand; its error is not
+        known (nan).
+    """
+
+    cluster: int | None
+    probability: float
+    probabilities: tuple[float, ...]
+    probability_new: float
+    model: LinearFit = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """What is needed to place a new dataset, in working coordinates.
+
+    Parameters
+    ----------
+    basis : Basis
+    noise : float
+        Common noise variance.
+    centre : array (C + 1, p)
+        Expected coefficients of each cluster, then of a dataset that belongs to none.
+    covariance : array (C + 1, p, p)
+        How far coefficients may be from that.
+    datasets : array (C + 1,)
+        Prior weights: datasets of each cluster, and 1.
+    means : array (C, features)
+        Means of the features; nan for clusters of very few rows.
+    """
+
+    basis: Basis
+    noise: float
+    centre: FloatArray
+    covariance: FloatArray
+    datasets: FloatArray
+    means: FloatArray
+
+    def place(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the probability of each possibility (C + 1,) and the average model (p,)."""
+        Z, t = self.basis.design(X), self.basis.response(y)
+        G, h = Z.T @ Z / self.noise, Z.T @ t / self.noise
+        misfit = h - linalg.matvec(G, self.centre)
+        index = np.arange(G.shape[0])
+        inner = np.matmul(G, self.covariance)
+        inner[:, index, index] += 1.0
+        step = linalg.matvec(self.covariance, np.linalg.solve(inner, misfit[..., None])[..., 0])
+        residual = t - self.centre @ Z.T
+        distance = np.sum(residual**2, axis=-1) / self.noise - linalg.dot(misfit, step)
+        log = np.log(self.datasets) - 0.5 * (distance + np.linalg.slogdet(inner)[1])
+        probability = np.exp(log - log.max())
+        probability /= probability.sum()
+        return probability, probability @ (self.centre + step)
+
+    def nearest(self, X: FloatArray) -> int:
+        """Return the cluster whose mean features are nearest to those of the rows."""
+        mean = np.mean((X - self.basis.center) / self.basis.scale, axis=0)
+        distance = np.sum((self.means - mean) ** 2, axis=1)
+        if np.isnan(distance).all():
+            raise DataError(
+                "No cluster has rows enough to say which is nearest; choose on_unseen='pooled'."
+            )
+        return int(np.nanargmin(distance))
+
+
+class Evidence(Protocol):
+    """What lies behind a partition (`conjoin.evidence`, or read from a file)."""
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Shares of the strategies in "auto"."""
+
+    @property
+    def errors(self) -> dict[str, Estimate]:
+        """Validated error of every strategy."""
+
+    @property
+    def history(self) -> tuple[Merge, ...]:
+        """The steps to the clusters."""
+
+    @property
+    def verdicts(self) -> tuple[MergeVerdict, ...]:
+        """A verdict on every step."""
+
+    @property
+    def placement(self) -> Placement:
+        """What is needed to place a new dataset."""
+
+    def using(self, strategy: str) -> "Partition":
+        """Return the result with the models of a strategy."""
+
+
+@dataclass(frozen=True)
 class Partition:
     """Which datasets to train together, and what each way of sharing them is worth.
 
@@ -159,10 +272,14 @@ class Partition:
         The strategy behind `coefficients`.
     coefficients : mapping of dataset name to LinearFit
         The model of each dataset under the strategy; `error` is its validated error.
+    pooled : LinearFit
+        One model for all, which serves datasets that are not known.
     method, grouping : str
         What found the clusters.
     features : tuple of str
-        Columns used.
+        Features used.
+    schema : Schema
+        The table's columns and how they became features.
     """
 
     clusters: list[list[str]]
@@ -170,59 +287,199 @@ class Partition:
     models: list[LinearFit]
     strategy: str
     coefficients: dict[str, LinearFit] = field(repr=False)
+    pooled: LinearFit = field(repr=False)
     method: str
     grouping: str
     features: tuple[str, ...]
-    _weights: Callable[[], dict[str, float]] = field(repr=False, compare=False)
-    _errors: Callable[[], dict[str, Estimate]] = field(repr=False, compare=False)
-    _history: Callable[[], tuple[Merge, ...]] = field(repr=False, compare=False)
-    _verdicts: Callable[[tuple[Merge, ...]], tuple[MergeVerdict, ...]] = field(
-        repr=False, compare=False
-    )
-    _using: "Callable[[str], Partition]" = field(repr=False, compare=False)
+    schema: Schema = field(repr=False)
+    evidence: Evidence = field(repr=False, compare=False)
 
     def using(self, strategy: str) -> "Partition":
         """Return the same result with the models of another strategy; nothing is fitted again."""
-        return self._using(strategy)
+        return self if strategy == self.strategy else self.evidence.using(strategy)
 
-    @cached_property
+    @property
     def weights(self) -> dict[str, float]:
         """Shares of the strategies in "auto"."""
-        return self._weights()
+        return self.evidence.weights
 
-    @cached_property
+    @property
     def errors(self) -> dict[str, Estimate]:
         """Validated error of every strategy; for "clusters" with the partition found anew.
 
         Where a partition cannot be found anew from part of the rows (the paper's methods, a ready
         criterion, "validated") it is kept as it is, which flatters "clusters".
         """
-        return self._errors()
+        return self.evidence.errors
 
-    @cached_property
+    @property
     def history(self) -> tuple[Merge, ...]:
         """The steps to the clusters: joins, and the best joins that were refused."""
-        return self._history()
+        return self.evidence.history
 
-    @cached_property
+    @property
     def verdicts(self) -> tuple[MergeVerdict, ...]:
         """The ledger: a verdict on every step of the history."""
-        return self._verdicts(self.history)
+        return self.evidence.verdicts
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What was done to every column of the table, in words."""
+        return {encoding.name: encoding.describe() for encoding in self.schema.encodings}
 
     @property
     def cluster_cost(self) -> float:
         """By what share the error of hard clusters exceeds that of "auto"; negative if lower."""
         return self.errors["clusters"].error / self.errors["auto"].error - 1
 
-    def predict(self, name: str, X: Any) -> FloatArray:
-        """Predict rows of one dataset under the strategy: a frame, or an array (n, features)."""
-        if str(name) not in self.coefficients:
+    def predict(
+        self, X: Any, dataset: Any = None, *, on_unseen: str = "pooled", limit: bool = True
+    ) -> FloatArray:
+        """Predict rows under the strategy.
+
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array (rows, features)
+            Columns as at fitting, found by name; those of an array in the order of `features`.
+        dataset : name, or one a row, optional
+            Which dataset rows belong to; by default the columns `by` of X say so. A missing name
+            means that the dataset is not known: the pooled model then.
+        on_unseen : "pooled", "nearest" or "raise"
+            What a dataset gets that was not there at fitting: the pooled model with one warning,
+            the model of the cluster whose features are most like its own, or an error.
+        limit : bool
+            Whether columns are kept within the `limits` of the models.
+        """
+        rows, names = self.encode(X, dataset)
+        return self.predict_encoded(rows, names, on_unseen=on_unseen, limit=limit)
+
+    def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
+        """Return the features of rows, and the name of each row's dataset (None if unknown)."""
+        if is_table(X):
+            frame = in_memory(to_frame(X, "X"))
+            rows = self.schema.encode(frame)
+            if dataset is None:
+                return rows, dataset_names(frame, self.schema.roles.by)
+        else:
+            rows = check_rows(X, self.features)
+        if dataset is None:
+            raise DataError(
+                "X does not say which dataset a row belongs to; pass dataset=... (a name, or one "
+                "for each row)."
+            )
+        return rows, _names_of_rows(dataset, len(rows))
+
+    def predict_encoded(
+        self,
+        rows: FloatArray,
+        names: Sequence[str | None],
+        *,
+        on_unseen: str = "pooled",
+        limit: bool = True,
+    ) -> FloatArray:
+        """Predict rows of features (n, features) that belong to the named datasets."""
+        if on_unseen not in ON_UNSEEN:
+            raise ArgumentError(
+                f"on_unseen={on_unseen!r} is unknown; expected one of {', '.join(ON_UNSEEN)}."
+            )
+        if limit and self.pooled.limits:
+            rows = limited(rows, self.pooled.limits)
+        position, intercept, coef = self._table
+        row_names = np.array(["" if name is None else name for name in names], dtype=object)
+        k = np.array([0 if n is None else position.get(n, 0) for n in names], dtype=np.int64)
+        prediction: FloatArray = intercept[k] + np.einsum("ij,ij->i", rows, coef[k])
+        unseen = sorted({name for name in names if name is not None and name not in position})
+        if unseen and on_unseen == "raise":
             known = list(self.coefficients)
             raise DataError(
-                f"Dataset {name!r} was not there at fitting; known are {known[:5]}"
-                f"{' and more' if len(known) > 5 else ''}."
+                f"Dataset {unseen[0]!r} was not there at fitting; known are {shown(known)}. "
+                "Choose on_unseen='pooled' or 'nearest' to predict it all the same."
             )
-        return self.coefficients[str(name)].predict(X)
+        if unseen and on_unseen == "pooled":
+            warnings.warn(
+                f"{len(unseen)} datasets were not there at fitting ({shown(unseen)}); they get the "
+                "pooled model.",
+                ConjoinWarning,
+                stacklevel=3,
+            )
+        if on_unseen == "nearest":
+            for name in unseen:
+                own = row_names == name
+                model = self.models[self.evidence.placement.nearest(rows[own])]
+                prediction[own] = model.predict(rows[own], limit=False)
+        return prediction
+
+    @cached_property
+    def _table(self) -> tuple[dict[str, int], FloatArray, FloatArray]:
+        """Position of each dataset in, and, intercepts and coefficients; the pooled model first."""
+        models = [self.pooled, *self.coefficients.values()]
+        position = {name: k for k, name in enumerate(self.coefficients, start=1)}
+        intercept = np.array([model.intercept for model in models])
+        coef = np.array([list(model.coef.values()) for model in models])
+        return position, intercept, coef
+
+    def assign(self, X: Any, y: Any) -> "Assignment":
+        """Place a new dataset from some rows with known target, without fitting anew.
+
+        Each cluster says how likely it makes these rows, given how sure its coefficients are; so
+        does a cluster of its own, whose coefficients are like those of clusters in general. The
+        number of datasets in a cluster counts as prior weight.
+        """
+        rows, _ = self.encode(X, "new")
+        target = np.asarray(y, dtype=np.float64)
+        if target.shape != (len(rows),) or not np.isfinite(target).all():
+            raise DataError(
+                f"y must hold one finite number for each of the {len(rows)} rows of X; got shape "
+                f"{target.shape}."
+            )
+        probability, beta = self.evidence.placement.place(rows, target)
+        best = int(np.argmax(probability))
+        intercept, slopes = self.evidence.placement.basis.to_original(beta)
+        return Assignment(
+            cluster=None if best == len(self.clusters) else best,
+            probability=float(probability[best]),
+            probabilities=tuple(map(float, probability[:-1])),
+            probability_new=float(probability[-1]),
+            model=LinearFit(
+                float(intercept),
+                dict(zip(self.features, map(float, slopes))),
+                len(rows),
+                float("nan"),
+                self.pooled.limits,
+            ),
+        )
+
+    def save(self, path: Any) -> None:
+        """Write the models, the partition and its evidence to a file; `conjoin.load` reads it."""
+        from conjoin.store import save
+
+        save(self, path)
+
+
+def dataset_names(frame: Any, by: Sequence[str]) -> list[str | None]:
+    """Return the name of each row's dataset from the columns `by`; None where one is missing."""
+    absent = [name for name in by if name not in frame.columns]
+    if absent or not by:
+        raise DataError(
+            f"X lacks column {absent[0] if absent else 'by'!r}, which names the dataset of a row; "
+            "add it or pass dataset=..."
+        )
+    columns = [frame.get_column(name).to_list() for name in by]
+    return [
+        None
+        if any(value is None or value != value for value in values)
+        else SEPARATOR.join(name_of(value) for value in values)
+        for values in zip(*columns)
+    ]
+
+
+def _names_of_rows(dataset: Any, rows: int) -> list[str | None]:
+    if isinstance(dataset, str) or np.ndim(dataset) == 0:
+        return [None if dataset is None else name_of(dataset)] * rows
+    values = dataset.to_list() if hasattr(dataset, "to_list") else np.asarray(dataset).tolist()
+    if len(values) != rows:
+        raise DataError(f"dataset has {len(values)} names for {rows} rows of X.")
+    return [None if v is None or v != v else name_of(v) for v in values]
 
 
 def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> FloatArray:
@@ -242,20 +499,20 @@ def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> Floa
     return np.clip(rows, low, high)
 
 
-def _rows(X: Any, features: list[str]) -> FloatArray:
+def check_rows(X: Any, features: Sequence[str]) -> FloatArray:
     """Return rows as an array whose columns are the features."""
     if is_table(X):
         columns = to_columns(X, "X")
         absent = [name for name in features if name not in columns]
         if absent:
-            raise DataError(f"X lacks column {absent[0]!r}; the model needs {features}.")
+            raise DataError(f"X lacks column {absent[0]!r}; the model needs {shown(features)}.")
         rows = np.stack([np.asarray(columns[name], dtype=np.float64) for name in features], axis=1)
     else:
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
     if rows.shape[1] != len(features):
         raise DataError(
-            f"X has {rows.shape[1]} columns, but the model has {len(features)}: {features}; pass "
-            "a frame to have columns found by name."
+            f"X has {rows.shape[1]} columns, but the model has {len(features)} features: "
+            f"{shown(features)}; pass a frame to have columns found by name."
         )
     if not np.isfinite(rows).all():
         raise DataError("X has missing or infinite values; fill or drop these rows first.")

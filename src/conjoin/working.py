@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from conjoin import strategy as strategies
 from conjoin._typing import FloatArray
-from conjoin.criterion.checks import check_count
-from conjoin.errors import ArgumentError
 from conjoin.models.partial import SLOPES, Hyper, fit_variances
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
@@ -38,6 +38,13 @@ class Working:
     seed: int
 
     @cached_property
+    def outcome(self) -> strategies.Outcome:
+        """The strategies, fitted and validated; hard clusters can do without."""
+        return strategies.run(
+            self.moments, self.folds, self.weights, self.hyper, intercept=self.basis.intercept
+        )
+
+    @cached_property
     def hyper(self) -> Hyper:
         """Variances of partial pooling with one variance for slopes."""
         return fit_variances(self.moments, SLOPES)
@@ -47,14 +54,20 @@ class Working:
         cls, collection: DatasetCollection, *, intercept: bool, folds: int, seed: int, count: str
     ) -> "Working":
         """Form moments of a collection."""
-        check_count("folds", folds, least=2)
-        if count not in ("datasets", "rows"):
-            raise ArgumentError(f"count={count!r} is unknown; expected 'datasets' or 'rows'.")
         X, y, w, starts = collection.X, collection.y, collection.weights, collection.starts
         basis = Basis.from_rows(X, y, w, intercept=intercept)
         Z, t = basis.design(X), basis.response(y)
         fold = deal(X, y, starts, collection.features, folds, seed)
         by_fold = fold_moments(Z, t, w, starts, fold, folds)
-        moments = by_fold.union(1)
-        share = np.ones(len(collection.names)) if count == "datasets" else moments.w
-        return cls(basis, moments, by_fold, share / share.sum(), seed)
+        return cls.of_folds(basis, by_fold, seed=seed, count=count)
+
+    @classmethod
+    def of_folds(cls, basis: Basis, folds: Moments, *, seed: int, count: str) -> "Working":
+        """Take moments of folds (K, F) that were formed elsewhere."""
+        moments = folds.union(1)
+        share = np.ones(moments.shape[0]) if count == "datasets" else moments.w
+        return cls(basis, moments, folds, share / share.sum(), seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be formed again."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}

@@ -1,6 +1,6 @@
 """Tables: the only rooms that see frames and files."""
 
+from conjoin.tables.collect import collect
 from conjoin.tables.dataset import DatasetCollection
-from conjoin.tables.schema import collect
 
 __all__ = ["DatasetCollection", "collect"]

@@ -45,14 +45,3 @@ def _from_mapping(table: Mapping[Any, Any], what: str) -> Columns:
     if len(lengths) > 1:
         raise DataError(f"Columns of {what} differ in length: {sorted(lengths)} rows.")
     return columns
-
-
-def is_table(value: Any) -> bool:
-    """Say whether a value is itself a table, as opposed to a column or a number."""
-    if isinstance(value, Mapping):
-        return True
-    try:
-        nw.from_native(value, eager_only=True)
-    except TypeError:
-        return False
-    return True

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.tables.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,9 +17,8 @@ class DatasetCollection:
     ----------
     names : tuple of str
         Datasets, in natural order of their names.
-    features : tuple of str
-        Columns of X.
-    target : str
+    schema : Schema
+        Where the features, the columns of X, come from.
     X : array, shape (rows, features)
     y : array, shape (rows,)
     weights : array, shape (rows,)
@@ -27,12 +27,16 @@ class DatasetCollection:
     """
 
     names: tuple[str, ...]
-    features: tuple[str, ...]
-    target: str
+    schema: Schema
     X: FloatArray
     y: FloatArray
     weights: FloatArray
     starts: IntArray
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns of X."""
+        return self.schema.features
 
     def rows(self, k: int) -> slice:
         """Return the rows of dataset k."""

@@ -1,297 +1,448 @@
-"""From tables to a `DatasetCollection`: every check on what comes in is made here.
+"""What is learned of a table's columns: roles, and a frozen rule for each feature column.
 
-One table with a column that names the dataset of a row, or a mapping of dataset names to tables.
-Values must be numbers, all present and finite; what is not gets one sentence that names the column
-and the value.
+`learn` looks at every column once and decides by its type and values alone what becomes of it; the
+`Schema` is then replayed on any rows, training or new ones, wherever they live.
 """
 
-import warnings
+import difflib
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from conjoin._typing import AnyArray, FloatArray
-from conjoin.errors import ConjoinWarning, DataError
-from conjoin.tables.columns import Columns, is_table, to_columns
-from conjoin.tables.dataset import DatasetCollection, natural_order
+from conjoin.errors import ArgumentError, DataError
+from conjoin.tables.encoding import (
+    MISSING,
+    Category,
+    Date,
+    Encoding,
+    Flag,
+    LeftOut,
+    Number,
+    as_date,
+    as_text,
+    from_plain,
+    present,
+    to_plain,
+)
+from conjoin.tables.frame import Frame
 
+MISSING_CHOICES = ("indicator", "median", "drop", "raise")
+MOST_LEVELS = 20  # with a 0/1 column of their own
+RAREST = 0.01  # share of rows that a level needs for a column of its own
+FEWEST = 5  # rows that it needs, and missing values for an indicator
 MOST_NAMES_SHOWN = 5
+MOST_DATES_TRIED = 20_000
+HALF_A_YEAR, TWO_WEEKS = 0.5, 14 / 365.25
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d.%m.%Y",
+)
+FORMATS = (
+    *DATE_FORMATS,
+    *(f"{date}{gap}{time}" for date in DATE_FORMATS for gap in (" ", "T")
+      for time in ("%H:%M:%S", "%H:%M")),
+)  # fmt: skip
 
 
-def collect(
-    data: Any,
-    *,
-    target: str,
-    by: str | None = None,
-    features: Sequence[str] | None = None,
-    weights: str | None = None,
-) -> DatasetCollection:
-    """Check tables and bring them into the form the mathematics takes."""
-    target, by, features, weights = _check_names(target, by, features, weights)
-    quick = _collect_clean(data, target, by, features, weights)
-    if quick is not None:
-        return quick
-    tables = _split(data, by)
-    if len(tables) < 2:
-        found = f" ({next(iter(tables))!r})" if tables else ""
-        source = f"column by={by!r} has one value" if by else "the mapping has one entry"
-        raise DataError(
-            f"There is only one dataset{found}: {source}; joining needs at least two."
-            if tables
-            else "There is no dataset: data has no rows."
-        )
-    names = natural_order(list(tables))
-    for name in names:
-        _check_target(tables[name], target, name)
-    columns = _feature_names(tables, names, target, features, weights)
-    blocks = [_rows(tables[name], columns, target, weights, name) for name in names]
-    X = np.concatenate([block[0] for block in blocks])
-    y = np.concatenate([block[1] for block in blocks])
-    w = np.concatenate([block[2] for block in blocks])
-    if np.ptp(y) == 0:
-        raise DataError(
-            f"Target {target!r} is {y[0]:g} in every row of every dataset; there is nothing to "
-            "predict. Choose another target."
-        )
-    X, columns = _drop_constant(X, columns)
-    starts = np.concatenate([[0], np.cumsum([len(block[1]) for block in blocks])])
-    return DatasetCollection(tuple(names), tuple(columns), target, X, y, _relative(w), starts)
+@dataclass(frozen=True)
+class Roles:
+    """Which columns are what; `features` None means all that have no other role."""
+
+    target: str
+    by: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+    weights: str | None = None
+
+    def __post_init__(self) -> None:
+        aside = (self.target, *self.by, *([self.weights] if self.weights else []))
+        if self.target in self.by:
+            raise DataError(
+                f"by={self.target!r} is the target too; name the column of datasets with by."
+            )
+        if self.features is None:
+            return
+        if not self.features:
+            raise DataError("features is empty; name at least one column, or leave it out.")
+        for column in self.features:
+            if column in aside:
+                raise DataError(
+                    f"features names {column!r}, which is target, by or weights; drop it."
+                )
+        repeated = sorted({c for c in self.features if self.features.count(c) > 1})
+        if repeated:
+            raise DataError(f"features names {repeated[0]!r} twice; name it once.")
+
+    @classmethod
+    def of(cls, target: Any, by: Any, features: Any, weights: Any) -> "Roles":
+        """Return roles from arguments of any accepted form: names may be whole numbers."""
+        if weights is not None and not isinstance(weights, str):
+            raise DataError(
+                f"weights is a {type(weights).__name__}; expected the name of a column of weights."
+            )
+        if features is not None:
+            features = _names(features)
+        return cls(str(target), () if by is None else _names(by), features, weights)
 
 
-def _check_names(
-    target: str, by: str | None, features: Sequence[str] | None, weights: str | None
-) -> tuple[str, str | None, list[str] | None, str | None]:
-    """Return the names as text; refuse those that cannot go together."""
-    target = str(target)
-    if by is not None:
-        by = str(by)
-    if by == target:
-        raise DataError(f"by={by!r} is the target too; name the column of datasets with by.")
-    if weights is not None and not isinstance(weights, str):
-        raise DataError(
-            f"weights is a {type(weights).__name__}; expected the name of a column of weights."
-        )
-    if features is None:
-        return target, by, None, weights
-    chosen = [features] if isinstance(features, str) else [str(column) for column in features]
-    if not chosen:
-        raise DataError("features is empty; name at least one column, or leave it out.")
-    for column in (target, by, weights):
-        if column in chosen:
-            raise DataError(f"features names {column!r}, which is target, by or weights; drop it.")
-    repeated = sorted({column for column in chosen if chosen.count(column) > 1})
-    if repeated:
-        raise DataError(f"features names {repeated[0]!r} twice; name it once.")
-    return target, by, chosen, weights
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return (str(value),)
+    return tuple(str(name) for name in value)
 
 
-def _collect_clean(
-    data: Any, target: str, by: str | None, features: Sequence[str] | None, weights: str | None
-) -> DatasetCollection | None:
-    """Return the collection of one table in which nothing is amiss, without splitting it up.
+@dataclass(frozen=True)
+class Schema:
+    """Roles of columns and the rules that make features of them.
 
-    None where anything needs a closer look; the long way round then finds the words for it.
+    Parameters
+    ----------
+    roles : Roles
+    encodings : tuple of Encoding
+        One for every feature column of the table, those that are left out among them.
+    constant : tuple of str
+        Features with one value in all training rows; they are not used.
     """
-    if by is None or (isinstance(data, Mapping) and any(is_table(v) for v in data.values())):
-        return None
-    columns = to_columns(data)
-    chosen = (
-        [c for c in columns if c not in (target, by, weights)] if features is None else features
-    )
-    needed = [*chosen, target, by, *([weights] if weights else [])]
-    if not chosen or any(c not in columns for c in needed) or _missing(columns[by]).any():
-        return None
-    values = {c: columns[c] for c in needed if c != by}
-    if any(
-        v.dtype.kind not in "biuf" or isinstance(v, np.ma.MaskedArray) or not np.isfinite(v).all()
-        for v in values.values()
-    ):
-        return None
-    keys, codes = np.unique(columns[by], return_inverse=True)
-    texts = [_name_of(key) for key in keys.tolist()]
-    names = natural_order(texts)
-    w: FloatArray = np.ones(len(codes))
-    if weights is not None:
-        w = values[weights].astype(np.float64)
-    if len(set(texts)) < max(len(texts), 2) or (w <= 0).any() or np.ptp(values[target]) == 0:
-        return None
-    rank = {name: k for k, name in enumerate(names)}
-    codes = np.array([rank[text] for text in texts])[codes]
-    order = np.argsort(codes, kind="stable")
-    rows = np.stack([values[c].astype(np.float64)[order] for c in chosen], axis=1)
-    X, kept = _drop_constant(rows, list(chosen))
-    starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
-    y = values[target].astype(np.float64)[order]
-    w = _relative(w[order])
-    return DatasetCollection(tuple(names), tuple(kept), target, X, y, w, starts)
 
+    roles: Roles
+    encodings: tuple[Encoding, ...]
+    constant: tuple[str, ...] = ()
 
-def _split(data: Any, by: str | None) -> dict[str, Columns]:
-    """Return the columns of each dataset under its name."""
-    if isinstance(data, Mapping) and data and all(is_table(value) for value in data.values()):
-        if by is not None:
-            raise DataError(
-                f"by={by!r} names a column, but data is a mapping of dataset names to tables; "
-                "leave by out, or pass one table."
-            )
-        return _named_tables(data)
-    columns = to_columns(data)
-    if not columns:
-        raise DataError("data is empty; pass a frame with rows, or a mapping of names to frames.")
-    if by is None:
-        raise DataError(
-            "by is missing: data is one table, so by=... must name the column that says which "
-            f"dataset a row belongs to; columns are {_shown(list(columns))}."
-        )
-    if by not in columns:
-        raise DataError(f"by={by!r} is not a column; columns are {_shown(list(columns))}.")
-    return _split_by(columns, by)
-
-
-def _named_tables(data: Mapping[Any, Any]) -> dict[str, Columns]:
-    tables: dict[str, Columns] = {}
-    for key, value in data.items():
-        name = str(key)
-        if name in tables:
-            raise DataError(
-                f"Two datasets are named {name!r} (names are compared as text); rename one."
-            )
-        tables[name] = to_columns(value, f"dataset {name!r}")
-        if not any(len(column) for column in tables[name].values()):
-            raise DataError(f"Dataset {name!r} is empty; leave it out or give it rows.")
-    return tables
-
-
-def _split_by(columns: Columns, by: str) -> dict[str, Columns]:
-    names = columns[by]
-    missing = _missing(names)
-    if missing.any():
-        raise DataError(
-            f"Column by={by!r} has no name in row {int(np.argmax(missing))} "
-            f"({int(missing.sum())} such rows); drop these rows or name their dataset."
-        )
-    text = np.array([_name_of(value) for value in names.tolist()], dtype=object).astype(str)
-    found, codes = np.unique(text, return_inverse=True)
-    order = np.argsort(codes, kind="stable")
-    cuts = np.searchsorted(codes[order], np.arange(1, len(found)))
-    rest = {name: column for name, column in columns.items() if name != by}
-    return {
-        str(name): {column: values[rows] for column, values in rest.items()}
-        for name, rows in zip(found, np.split(order, cuts))
-    }
-
-
-def _name_of(value: Any) -> str:
-    """Return a value as a dataset's name; 3.0 from a column with gaps is still dataset 3."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def _check_target(columns: Columns, target: str, name: str) -> None:
-    if target not in columns:
-        raise DataError(
-            f"target={target!r} is not a column of dataset {name!r}; columns are "
-            f"{_shown(list(columns))}."
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features, in order."""
+        return tuple(
+            name for e in self.encodings for name in e.features() if name not in self.constant
         )
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of the table that are used as features."""
+        return tuple(e.name for e in self.encodings if e.features())
 
-def _feature_names(
-    tables: dict[str, Columns],
-    names: Sequence[str],
-    target: str,
-    features: Sequence[str] | None,
-    weights: str | None,
-) -> list[str]:
-    """Return the feature columns, which every dataset must have."""
-    aside = {target, weights}
-    if features is None:
-        shared = [c for c in tables[names[0]] if all(c in tables[n] for n in names)]
-        features = [column for column in shared if column not in aside]
-        everything = {c for n in names for c in tables[n]} - aside
-        lost = sorted(everything - set(features))
-        if features and lost:
-            raise DataError(
-                f"Columns {_shown(lost)} are not in every dataset; name the columns to use with "
-                "features=[...], or add the missing ones."
-            )
-    if not features:
-        raise DataError(
-            f"The datasets share no column besides the target {target!r}; give them common "
-            "feature columns."
-        )
-    for name in names:
-        absent = [column for column in features if column not in tables[name]]
+    def expressions(self) -> list[nw.Expr]:
+        """Return an expression for each feature."""
+        return [
+            expression
+            for e in self.encodings
+            for name, expression in zip(e.features(), e.expressions())
+            if name not in self.constant
+        ]
+
+    def encode(self, frame: nw.DataFrame[Any], what: str = "X") -> np.ndarray:
+        """Return the features of rows in memory, shape (rows, features)."""
+        known = set(frame.columns)
+        absent = [name for name in self.columns if name not in known]
         if absent:
+            raise DataError(f"{what} lacks column {absent[0]!r}; {_close(absent[0], known)}")
+        selected = self.select(frame, what)
+        rows = np.empty((len(frame), len(self.features)))
+        for j, name in enumerate(self.features):
+            rows[:, j] = selected.get_column(name).to_numpy()
+        if not np.isfinite(rows).all():
+            column = self.features[int(np.argmin(np.isfinite(rows).all(axis=0)))]
             raise DataError(
-                f"Dataset {name!r} lacks column {absent[0]!r}; drop it from features or add it."
+                f"Column {column!r} of {what} has an infinite value; correct or drop it."
             )
-    return list(features)
+        return rows
+
+    def select(self, frame: Any, what: str = "X") -> Any:
+        """Return the features of a frame as a frame; engines' own errors become one sentence."""
+        try:
+            return frame.select(*self.expressions())
+        except DataError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"The columns of {what} do not have the types of training: "
+                f"{str(error).splitlines()[0]}; expected {self._types()}."
+            ) from None
+
+    def _types(self) -> str:
+        return ", ".join(f"{e.name!r} {e.kind}" for e in self.encodings[:MOST_NAMES_SHOWN])
+
+    def without(self, constant: Sequence[str]) -> "Schema":
+        """Return the schema with more features that are not used."""
+        return Schema(self.roles, self.encodings, (*self.constant, *constant))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the schema as plain values."""
+        r = self.roles
+        return {
+            "target": r.target,
+            "by": list(r.by),
+            "weights": r.weights,
+            "columns": [to_plain(e) for e in self.encodings],
+            "constant": list(self.constant),
+        }
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> "Schema":
+        """Return the schema of plain values."""
+        roles = Roles(values["target"], tuple(values["by"]), None, values["weights"])
+        encodings = tuple(from_plain(column) for column in values["columns"])
+        return cls(roles, encodings, tuple(values["constant"]))
 
 
-def _rows(
-    columns: Columns, features: Sequence[str], target: str, weights: str | None, name: str
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    X = np.stack([_numbers(columns[c], c, name) for c in features], axis=1)
-    y = _numbers(columns[target], target, name)
-    if weights is None:
-        return X, y, np.ones(len(y))
-    if weights not in columns:
-        raise DataError(f"weights={weights!r} is not a column of dataset {name!r}.")
-    w = _numbers(columns[weights], weights, name)
-    if (w < 0).any() or not w.any():
-        raise DataError(
-            f"Weights {weights!r} of dataset {name!r} must be >= 0 and not all zero; "
-            f"the smallest is {w.min():g}."
+def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
+    """Decide what becomes of every column.
+
+    `missing` says what to do with missing values of features: "indicator" (the median, beside an
+    indicator column), "median" (alone), "drop" (such rows; see `complete`) or "raise".
+    """
+    if missing not in MISSING_CHOICES:
+        raise ArgumentError(
+            f"missing={missing!r} is unknown; expected one of {', '.join(MISSING_CHOICES)}."
         )
-    kept = w > 0
-    return X[kept], y[kept], w[kept]
-
-
-def _relative(weights: FloatArray) -> FloatArray:
-    """Scale weights to mean one: they are relative, their unit means nothing."""
-    return weights / weights.mean()
-
-
-def _numbers(values: AnyArray, column: str, name: str) -> FloatArray:
-    """Return a column as finite float64, or say what is in the way."""
-    missing = _missing(values)
-    if missing.any():
+    types = dict(frame.collect_schema().items())
+    check_roles(roles, list(types))
+    aside = {roles.target, *roles.by, roles.weights}
+    names = roles.features or tuple(name for name in types if name not in aside)
+    if not names:
         raise DataError(
-            f"Column {column!r} lacks {int(missing.sum())} of {len(missing)} values in dataset "
-            f"{name!r} (first in its row {int(np.argmax(missing))}); fill or drop them first."
+            f"There is no column besides {shown(sorted(c for c in aside if c))}; add features."
         )
+    facts = _facts(frame, {name: types[name] for name in names})
+    encodings = tuple(_decide(frame, name, types[name], facts, missing) for name in names)
+    if not any(e.features() for e in encodings):
+        raise DataError(
+            "No column can be used as a feature: "
+            + "; ".join(f"{e.name!r} {e.describe()}" for e in encodings[:MOST_NAMES_SHOWN])
+            + "."
+        )
+    return Schema(roles, encodings)
+
+
+def check_roles(roles: Roles, columns: Sequence[str]) -> None:
+    """Refuse roles that name columns which are not there."""
+    wanted = {"target": (roles.target,), "by": roles.by, "features": roles.features or ()}
+    wanted["weights"] = (roles.weights,) if roles.weights else ()
+    for role, names in wanted.items():
+        for name in names:
+            if name not in columns:
+                raise DataError(f"{role}={name!r} is not a column; {_close(name, columns)}")
+
+
+def _close(name: str, columns: Any) -> str:
+    close = difflib.get_close_matches(name, sorted(columns), n=1)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    return f"{guess}columns are {shown(list(columns))}."
+
+
+def _facts(frame: Frame, types: Mapping[str, Any]) -> dict[str, Any]:
+    """Return numbers of rows and values and ranges of all columns, in one query."""
+    asked = [nw.len().alias("rows")]
+    for name, dtype in types.items():
+        column = nw.col(name)
+        if dtype.is_numeric():
+            values = present(column)
+            for fact, found in (
+                ("count", values.count()), ("min", values.min()), ("max", values.max()),
+                ("mean", values.mean()),
+            ):  # fmt: skip
+                asked.append(found.alias(f"{fact} {name}"))
+        elif dtype == nw.Boolean:
+            asked.append(column.count().alias(f"count {name}"))
+        elif dtype in (nw.Date, nw.Datetime):
+            asked += _date_facts(column, name)
+    return one_row(frame.select(*asked))
+
+
+def _date_facts(date: nw.Expr, name: str) -> list[nw.Expr]:
+    years = _years(date)
+    return [
+        date.count().alias(f"count {name}"),
+        years.min().alias(f"min {name}"),
+        years.max().alias(f"max {name}"),
+        years.mean().alias(f"mean {name}"),
+    ]
+
+
+def _years(date: nw.Expr) -> nw.Expr:
+    day = (date.dt.ordinal_day() - 1).cast(nw.Float64)
+    return date.dt.year().cast(nw.Float64) + day / 365.25
+
+
+def one_row(frame: Any) -> dict[str, Any]:
+    """Return the only row of a frame as plain values."""
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return {name: values[0] for name, values in frame.to_dict(as_series=False).items()}
+
+
+def _decide(
+    frame: Frame, name: str, dtype: Any, facts: Mapping[str, Any], missing: str
+) -> Encoding:
+    rows = int(facts["rows"])
+    if dtype.is_numeric():
+        return _number(frame, name, facts, missing, text=False)
+    if dtype == nw.Boolean:
+        absent = rows - int(facts[f"count {name}"])
+        if absent:
+            _refuse_missing(name, absent, rows, missing)
+        return Flag(name, indicator=absent >= FEWEST and missing == "indicator")
+    if dtype in (nw.Date, nw.Datetime):
+        return _date(frame, name, facts, dtype == nw.Datetime, None, missing)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _text(frame, name, rows, missing)
+    return LeftOut(name, f"its type is {dtype}, which is neither number, text nor date")
+
+
+def _number(
+    frame: Frame, name: str, facts: Mapping[str, Any], missing: str, *, text: bool
+) -> Encoding:
+    rows, count = int(facts["rows"]), int(facts[f"count {name}"])
+    if count == 0:
+        return LeftOut(name, "all values are missing")
+    low, high = float(facts[f"min {name}"]), float(facts[f"max {name}"])
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise DataError(f"Column {name!r} has an infinite value; correct or drop such rows.")
+    absent = rows - count
+    if not absent:
+        return Number(name, float(facts[f"mean {name}"]), text=text)
+    _refuse_missing(name, absent, rows, missing)
+    fill = _median(frame, name, text)
+    indicator = missing == "indicator" and absent >= FEWEST
+    return Number(name, fill, indicator, text, absent)
+
+
+def _median(frame: Frame, name: str, text: bool) -> float:
+    """Return the exact median; Dask has an approximate one only, so there the column is fetched."""
+    column = nw.col(name)
+    values = present(as_text(column) if text else column)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
+        numbers = frame.select(values.alias("v")).collect().get_column("v").to_numpy()
+        return float(np.nanmedian(numbers))
+    return float(one_row(frame.select(values.median().alias("v")))["v"])
+
+
+def _refuse_missing(name: str, absent: int, rows: int, missing: str) -> None:
+    if missing == "raise":
+        raise DataError(
+            f"Column {name!r} lacks {absent} of {rows} values; fill them, or choose "
+            "missing='indicator', 'median' or 'drop'."
+        )
+
+
+def _date(
+    frame: Frame, name: str, facts: Mapping[str, Any], times: bool, format: str | None, missing: str
+) -> Encoding:
+    rows, count = int(facts["rows"]), int(facts[f"count {name}"])
+    if count == 0:
+        return LeftOut(name, "all values are missing")
+    if count < rows:
+        _refuse_missing(name, rows - count, rows, missing)
+    span = float(facts[f"max {name}"]) - float(facts[f"min {name}"])
+    parts = ["years"]
+    if span >= HALF_A_YEAR:
+        parts.append("season")
+    if span >= TWO_WEEKS:
+        parts.append("weekday")
+    if times:
+        date = as_date(nw.col(name), format)
+        clock = (date.dt.hour() * 60 + date.dt.minute()).max().alias("latest")
+        if int(one_row(frame.select(clock))["latest"] or 0) > 0:
+            parts.append("time of day")
+    return Date(name, tuple(parts), float(facts[f"mean {name}"]), format)
+
+
+def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
+    counts = level_counts(frame, name)
+    absent = counts.pop(None, 0) + counts.pop("", 0)
+    if not counts:
+        return LeftOut(name, "all values are missing")
+    if absent:
+        _refuse_missing(name, absent, rows, missing)
+    if len(counts) > MOST_LEVELS:
+        special = _numbers_or_dates(frame, name, counts, rows, missing)
+        if special is not None:
+            return special
+    return _category(name, {**counts, **({MISSING: absent} if absent else {})}, rows)
+
+
+def level_counts(frame: Frame, name: str) -> dict[Any, int]:
+    """Return the levels of a column with their number of rows."""
+    levels = frame.select(as_text(nw.col(name)).alias("level"))
+    table: Any = levels.group_by("level").agg(nw.len().alias("rows"))
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    found = table.to_dict(as_series=False)
+    counts = {
+        None if level is None or level != level else str(level): int(n)
+        for level, n in zip(found["level"], found["rows"])
+    }
+    return counts
+
+
+def _numbers_or_dates(
+    frame: Frame, name: str, counts: Mapping[str, int], rows: int, missing: str
+) -> Encoding | None:
+    """Return the rule of a column of numbers or dates written as text, if it is one."""
+    odd = [value for value in counts if not _is_number(value)]
+    if not odd or len(counts) - len(odd) > max(MOST_LEVELS, len(odd)):
+        if odd:
+            raise DataError(
+                f"Column {name!r} mixes numbers with text such as {min(odd)!r}; correct these "
+                "values, or leave the column out with features."
+            )
+        values = present(as_text(nw.col(name)))
+        asked = (values.count(), values.min(), values.max(), values.mean())
+        facts = _named_facts(frame, name, asked, rows)
+        return _number(frame, name, facts, missing, text=True)
+    format = date_format(list(counts)[:: max(1, len(counts) // MOST_DATES_TRIED)])
+    if format is None:
+        return None
+    date = as_date(nw.col(name), format)
+    years = _years(date)
+    facts = _named_facts(frame, name, (date.count(), years.min(), years.max(), years.mean()), rows)
+    return _date(frame, name, facts, "%H" in format, format, missing)
+
+
+def _named_facts(frame: Frame, name: str, asked: Any, rows: int) -> dict[str, Any]:
+    words = ("count", "min", "max", "mean")
+    found = one_row(frame.select(*(e.alias(f"{w} {name}") for w, e in zip(words, asked))))
+    return {"rows": rows, **found}
+
+
+def date_format(values: Sequence[str]) -> str | None:
+    """Return the first format in which all texts are dates, if there is one.
+
+    >>> date_format(["31/12/2017", "01/02/2018"])
+    '%d/%m/%Y'
+    >>> date_format(["sunny", "rainy"]) is None
+    True
+    """
+    return next((f for f in FORMATS if _all_parse(values, f)), None)
+
+
+def _all_parse(values: Sequence[str], format: str) -> bool:
     try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        text = next(value for value in values.tolist() if not _is_number(value))
-        raise DataError(
-            f"Column {column!r} holds {str(text)!r} in dataset {name!r}, which is not a number; "
-            "encode it or leave the column out with features=[...]."
-        ) from None
-    if values.dtype.kind in "mM":
-        raise DataError(
-            f"Column {column!r} holds dates in dataset {name!r}; turn them into numbers or leave "
-            "the column out with features=[...]."
-        )
-    if not np.isfinite(numbers).all():
-        raise DataError(
-            f"Column {column!r} has an infinite value in dataset {name!r} "
-            f"(its row {int(np.argmin(np.isfinite(numbers)))}); correct or drop the row."
-        )
-    return numbers
+        for value in values:
+            datetime.strptime(value, format)
+    except ValueError:
+        return False
+    return True
 
 
-def _missing(values: AnyArray) -> np.ndarray:
-    """Say where a value is absent: None, NaN, NaT or a masked entry."""
-    if isinstance(values, np.ma.MaskedArray):
-        return np.ma.getmaskarray(values) | _missing(values.data)
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
+def _category(name: str, counts: Mapping[str, int], rows: int) -> Encoding:
+    ordered = sorted(counts, key=lambda level: (-counts[level], level))
+    needed = max(FEWEST, RAREST * rows) if len(ordered) > 2 else 1
+    frequent = [level for level in ordered[:MOST_LEVELS] if counts[level] >= needed]
+    if not frequent or (
+        len(ordered) > MOST_LEVELS and sum(counts[level] for level in frequent) < rows / 2
+    ):
+        return LeftOut(name, f"text with {len(ordered):,} different values, few of them frequent")
+    rare = len(ordered) - len(frequent)
+    return Category(name, frequent[0], tuple(frequent[1:]), rare > 0, rare)
 
 
 def _is_number(value: Any) -> bool:
@@ -302,26 +453,24 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _drop_constant(X: FloatArray, features: list[str]) -> tuple[FloatArray, list[str]]:
-    """Leave out columns with one value in all datasets: they say nothing beside the intercept."""
-    constant = np.ptp(X, axis=0) == 0
-    if constant.all():
-        raise DataError(
-            f"Columns {_shown(features)} are constant over all datasets; there is no feature to "
-            "learn from. Add a column that varies."
-        )
-    if constant.any():
-        dropped = [name for name, is_constant in zip(features, constant) if is_constant]
-        warnings.warn(
-            f"Left out, since they have one value in all datasets: {_shown(dropped)}.",
-            ConjoinWarning,
-            stacklevel=4,
-        )
-    kept = [name for name, is_constant in zip(features, constant) if not is_constant]
-    return X[:, ~constant], kept
+def complete(schema: Schema) -> nw.Expr:
+    """Return an expression that says where no feature column of a table is missing."""
+    found = [~_absent(e).cast(nw.Boolean) for e in schema.encodings if e.features()]
+    whole = found[0]
+    for one in found[1:]:
+        whole = whole & one
+    return whole
 
 
-def _shown(names: Sequence[str]) -> str:
+def _absent(encoding: Encoding) -> nw.Expr:
+    column = nw.col(encoding.name)
+    if isinstance(encoding, Number) and not encoding.text:
+        return present(column).is_null()
+    return column.is_null()
+
+
+def shown(names: Sequence[str]) -> str:
+    """Return the first few names for a message."""
     shown = ", ".join(repr(name) for name in names[:MOST_NAMES_SHOWN])
     more = len(names) - MOST_NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,273 @@
+"""What lies behind a partition: strategies, their errors, the ledger; found when first asked for.
+
+Fitting and validating a strategy or judging every join takes time that not every caller wants to
+spend, so each piece is formed on first use and kept. Only moments are kept, no rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conjoin import linalg
+from conjoin import strategy as strategies
+from conjoin._typing import FloatArray, IntArray
+from conjoin.criterion import PairScore
+from conjoin.criterion.verdict import judge_merge
+from conjoin.errors import ArgumentError
+from conjoin.grouping import Merge
+from conjoin.grouping.ledger import ledger
+from conjoin.grouping.objective import sum_by
+from conjoin.methods import PARTITIONS
+from conjoin.models.partial import posterior
+from conjoin.moments import Basis
+from conjoin.result import Estimate, LinearFit, MergeVerdict, Partition, Placement
+from conjoin.tables.schema import Schema
+from conjoin.working import Working
+
+NO_INTERVAL = (float("nan"), float("nan"))
+FEWEST_ROWS = 5  # of a cluster whose mean features are told
+MOST_INTERVALS = 200  # merges up to which the ledger has intervals for the gain
+
+
+@dataclass(frozen=True)
+class Described:
+    """What is known of the datasets besides their moments.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Datasets.
+    sizes : tuple of int
+        Their rows.
+    schema : Schema
+        Columns and what becomes of them.
+    limits : mapping of feature to (float, float)
+        How far from the rows a model is followed.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    schema: Schema
+    limits: Mapping[str, tuple[float, float]]
+
+    def linear(self, basis: Basis, beta: FloatArray, rows: int, error: float) -> LinearFit:
+        """Bring a model and its error back into the units of the data."""
+        intercept, slopes = basis.to_original(beta)
+        return LinearFit(
+            intercept=float(intercept),
+            coef=dict(zip(self.schema.features, map(float, slopes))),
+            rows=rows,
+            error=error * basis.target_scale**2,
+            limits=self.limits,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A collection, its partition and all that can be said of it.
+
+    Parameters
+    ----------
+    described : Described
+    working : Working
+    labels : array (K,)
+        The partition.
+    method, grouping : str
+        What found it.
+    delta : float
+        Level of the verdicts.
+    merges : tuple of Merge, optional
+        The steps that led to the partition, where the method went step by step.
+    """
+
+    described: Described
+    working: Working
+    labels: IntArray
+    method: str
+    grouping: str
+    delta: float
+    merges: tuple[Merge, ...] | None = None
+
+    def using(self, strategy: str) -> Partition:
+        """Return the result with the models of a strategy."""
+        names, sizes = self.described.names, self.described.sizes
+        chosen, coef, cells = self._choose(strategy)
+        errors = cells.sum(axis=0) / self.working.moments.w
+        return Partition(
+            clusters=[[names[k] for k in cluster] for cluster in self._members],
+            labels={name: int(label) for name, label in zip(names, self.labels)},
+            models=self.models,
+            strategy=chosen,
+            coefficients={
+                name: self.described.linear(self.working.basis, coef[k], size, float(errors[k]))
+                for k, (name, size) in enumerate(zip(names, sizes))
+            },
+            pooled=self.pooled,
+            method=self.method,
+            grouping=self.grouping,
+            features=self.described.schema.features,
+            schema=self.described.schema,
+            evidence=self,
+        )
+
+    @cached_property
+    def _members(self) -> list[IntArray]:
+        return [np.nonzero(self.labels == c)[0] for c in range(int(self.labels.max()) + 1)]
+
+    @cached_property
+    def _hard(self) -> FloatArray:
+        """Squared errors (F, K) of the clusters as they are."""
+        refit = strategies.clusters(self.labels, self.working.hyper)
+        return strategies.validate(refit, self.working.moments, self.working.folds)
+
+    @cached_property
+    def _honest(self) -> FloatArray:
+        """Squared errors (F, K) of clusters found anew outside folds, if the method can."""
+        method = PARTITIONS.get(self.method) if self.grouping == "agglomerative" else None
+        if method is None or method.again is None:
+            return self._hard
+        w = self.working
+        return strategies.validate_partition(method.again, w.moments, w.folds, w.hyper)
+
+    @cached_property
+    def models(self) -> list[LinearFit]:
+        """One model a cluster, with its validated error averaged over its datasets."""
+        coef = strategies.clusters(self.labels, self.working.hyper)(self.working.moments)
+        errors = self._hard.sum(axis=0) / self.working.moments.w
+        rows = np.asarray(self.described.sizes)
+        return [
+            self.described.linear(
+                self.working.basis, coef[k[0]], int(rows[k].sum()), float(errors[k].mean())
+            )
+            for k in self._members
+        ]
+
+    @cached_property
+    def pooled(self) -> LinearFit:
+        """One model for all datasets, which serves one that is not known."""
+        w = self.working
+        everything = np.zeros(len(self.labels), dtype=int)
+        refit = strategies.clusters(everything, w.hyper)
+        cells = strategies.validate(refit, w.moments, w.folds)
+        error = float(np.mean(cells.sum(axis=0) / w.moments.w))
+        rows = int(np.sum(self.described.sizes))
+        return self.described.linear(w.basis, refit(w.moments)[0], rows, error)
+
+    def _choose(self, strategy: str) -> tuple[str, FloatArray, FloatArray]:
+        """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
+        w = self.working
+        if strategy not in ("clusters", "best"):
+            names = w.outcome.names
+            if strategy not in names:
+                known = [*names, "clusters", "best"]
+                raise ArgumentError(
+                    f"strategy={strategy!r} is unknown here; expected one of {known}."
+                )
+            s = names.index(strategy)
+            return strategy, w.outcome.coef[s], w.outcome.cells[s]
+        if strategy == "best":
+            contenders = np.concatenate([w.outcome.cells[:-1], self._honest[None]])
+            errors = strategies.summarise(contenders, w.moments.w, w.weights)[0]
+            best = (*w.outcome.names[:-1], "clusters")[int(np.argmin(errors))]
+            if best != "clusters":
+                return self._choose(best)
+        return "clusters", strategies.clusters(self.labels, w.hyper)(w.moments), self._hard
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """Shares of the strategies in "auto"."""
+        outcome = self.working.outcome
+        return dict(zip(outcome.names, map(float, outcome.weights)))
+
+    @cached_property
+    def errors(self) -> dict[str, Estimate]:
+        """Validated error of every strategy."""
+        w = self.working
+        cells = np.concatenate([w.outcome.cells, self._honest[None]])
+        error, behind, spread = strategies.summarise(cells, w.moments.w, w.weights)
+        scale = w.basis.target_scale**2
+        return {
+            name: Estimate(*(float(x) * scale for x in values))
+            for name, *values in zip((*w.outcome.names, "clusters"), error, behind, spread)
+        }
+
+    @cached_property
+    def history(self) -> tuple[Merge, ...]:
+        """The steps to the clusters: joins, and the best joins that were refused."""
+        if self.merges is not None:
+            return self.merges
+        names, search = self.described.names, self.working.outcome.search
+        return tuple(
+            Merge(
+                tuple(names[k] for k in step.left),
+                tuple(names[k] for k in step.right),
+                PairScore(step.saved, step.joined),
+            )
+            for step in ledger(search.objective, self.labels, search.near)
+        )
+
+    @cached_property
+    def verdicts(self) -> tuple[MergeVerdict, ...]:
+        """The ledger: a verdict on every step of the history."""
+        position = {name: k for k, name in enumerate(self.described.names)}
+        scale = self.working.basis.target_scale**2
+        few = len(self.history) <= MOST_INTERVALS
+        lines = []
+        for merge in self.history:
+            sides = [[position[name] for name in side] for side in (merge.left, merge.right)]
+            left, right = (self.working.moments[side] for side in sides)
+            found = judge_merge(left, right, delta=self.delta, interval=few)
+            lines.append(
+                MergeVerdict(
+                    merge.left,
+                    merge.right,
+                    merge.joined,
+                    found.verdict,
+                    found.gain * scale,
+                    (found.interval[0] * scale, found.interval[1] * scale) if few else NO_INTERVAL,
+                )
+            )
+        return tuple(lines)
+
+    @cached_property
+    def placement(self) -> Placement:
+        """What is needed to place a new dataset: each cluster's coefficients as a distribution."""
+        w = self.working
+        C = len(self._members)
+        m = w.moments
+        noise = (w.hyper.noise * w.hyper.relative)[:, None]
+        G, h = sum_by((m.G / noise[..., None], m.h / noise), self.labels, C)
+        mu = posterior(m, w.hyper).mu
+        spread = np.diagonal(w.hyper.L) ** 2
+        covariance = linalg.inverse(linalg.symmetrise(np.diag(1 / spread) + G))
+        centre = mu + linalg.matvec(covariance, h - linalg.matvec(G, mu))
+        return Placement(
+            basis=w.basis,
+            noise=float(w.hyper.noise),
+            centre=np.concatenate([centre, mu[None]]),
+            covariance=np.concatenate([covariance, np.diag(spread)[None]]),
+            datasets=np.array([*(len(k) for k in self._members), 1.0]),
+            means=self._means(),
+        )
+
+    def _means(self) -> FloatArray:
+        """Mean features of each cluster (C, features) in working coordinates.
+
+        Unknown (nan) without an intercept, and for clusters of so few rows that a mean would
+        tell them.
+        """
+        w, C = self.working, len(self._members)
+        if not w.basis.intercept:
+            return np.full((C, w.moments.p), np.nan)
+        G, n, total = sum_by((w.moments.G[:, 0], w.moments.n, w.moments.w), self.labels, C)
+        means: FloatArray = np.where(
+            n[:, None] >= FEWEST_ROWS, G[:, 1:] / np.maximum(total, 1e-300)[:, None], np.nan
+        )
+        return means
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what can be formed again."""
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}

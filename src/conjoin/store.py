@@ -1,0 +1,308 @@
+"""Models in a file: one JSON document with a version and a checksum, no rows and no code.
+
+The document is `{"format", "format_version", "conjoin", "checksum", "content"}`; the checksum is
+that of the content in its canonical form, so that an edited or cut file is noticed. Numbers are
+written so that they come back bit by bit; large arrays as base64 of their bytes.
+"""
+
+import base64
+import hashlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.criterion import PairScore
+from conjoin.errors import ArgumentError, ReadError
+from conjoin.grouping import Merge
+from conjoin.moments import Basis
+from conjoin.result import Estimate, LinearFit, MergeVerdict, Partition, Placement
+from conjoin.tables.schema import Schema
+from conjoin.version import __version__
+
+FORMAT = "conjoin-model"
+FORMAT_VERSION = 1
+
+
+def save(result: Partition, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
+    """Write a result to a file, whole or not at all; `extra` are plain values kept beside it."""
+    content = {**_content(result), "extra": dict(extra or {})}
+    document = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "conjoin": __version__,
+        "checksum": _checksum(content),
+        "content": content,
+    }
+    write_whole(Path(path), json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text so that an interruption leaves the old file, or none, but no half of one."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise ArgumentError(
+            f"{str(path)!r} cannot be written ({error.strerror}); choose a folder that exists and "
+            "that you may write to."
+        ) from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load(path: str | Path) -> Partition:
+    """Read a result that `save` wrote."""
+    return load_with_extra(path)[0]
+
+
+def load_with_extra(path: str | Path) -> tuple[Partition, dict[str, Any]]:
+    """Read a result and the plain values kept beside it."""
+    document = _read(Path(path))
+    name = Path(path).name
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ReadError(
+            f"File {name!r} is no model of conjoin; expected a file written by save or --save."
+        )
+    version = document.get("format_version")
+    if version != FORMAT_VERSION:
+        raise ReadError(
+            f"File {name!r} has model format {version!r} (written by conjoin "
+            f"{document.get('conjoin')}), but conjoin {__version__} reads format {FORMAT_VERSION}; "
+            "use the version that wrote it, or fit the model again."
+        )
+    content = document.get("content")
+    if _checksum(content) != document.get("checksum"):
+        raise ReadError(
+            f"File {name!r} was changed after it was written: its checksum does not fit; fit the "
+            "model again, or fetch the original."
+        )
+    return _partition(content), content["extra"]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ReadError(f"File {str(path)!r} does not exist; check the path.") from None
+    except OSError as error:
+        raise ReadError(f"File {str(path)!r} cannot be read: {error.strerror}.") from None
+    except ValueError:  # neither text nor JSON, whole or cut
+        raise ReadError(
+            f"File {path.name!r} is no model of conjoin, or only part of one; expected a file "
+            "written by save or --save."
+        ) from None
+
+
+def _checksum(content: Any) -> str:
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+
+
+# --- to plain values -----------------------------------------------------------------------------
+
+
+def _content(result: Partition) -> dict[str, Any]:
+    names, limits = list(result.coefficients), result.pooled.limits
+    placement = result.evidence.placement
+    return {
+        "schema": result.schema.to_plain(),
+        "method": result.method,
+        "grouping": result.grouping,
+        "strategy": result.strategy,
+        "datasets": names,
+        "labels": [result.labels[name] for name in names],
+        "limits": {name: list(limits[name]) for name in limits},
+        "models": {
+            "datasets": _fits([result.coefficients[name] for name in names]),
+            "clusters": _fits(result.models),
+            "pooled": _fits([result.pooled]),
+        },
+        "weights": result.weights,
+        "errors": {name: [_number(x) for x in _values(e)] for name, e in result.errors.items()},
+        "history": [_merge(merge, names) for merge in result.history],
+        "verdicts": [
+            {
+                "verdict": line.verdict,
+                "gain": _number(line.gain),
+                "interval": [_number(x) for x in line.interval],
+            }
+            for line in result.verdicts
+        ],
+        "placement": {
+            "basis": {
+                "center": _array(placement.basis.center),
+                "scale": _array(placement.basis.scale),
+                "target_center": placement.basis.target_center,
+                "target_scale": placement.basis.target_scale,
+                "intercept": placement.basis.intercept,
+            },
+            "noise": placement.noise,
+            **{
+                name: _array(getattr(placement, name))
+                for name in ("centre", "covariance", "datasets", "means")
+            },
+        },
+    }
+
+
+def _values(estimate: Estimate) -> list[float]:
+    return list(asdict(estimate).values())
+
+
+def _fits(fits: list[LinearFit]) -> dict[str, Any]:
+    return {
+        "intercept": [fit.intercept for fit in fits],
+        "coef": _array(np.array([list(fit.coef.values()) for fit in fits])),
+        "rows": [fit.rows for fit in fits],
+        "error": [_number(fit.error) for fit in fits],
+    }
+
+
+def _merge(merge: Merge, names: list[str]) -> dict[str, Any]:
+    position = {name: k for k, name in enumerate(names)}
+    return {
+        "left": [position[name] for name in merge.left],
+        "right": [position[name] for name in merge.right],
+        "score": {
+            key: _number(value) if isinstance(value, float) else value
+            for key, value in asdict(merge.result).items()
+        },
+    }
+
+
+def _number(value: float) -> float | str:
+    """Return a number that JSON can hold."""
+    return float(value) if math.isfinite(value) else str(float(value))
+
+
+def _array(values: FloatArray) -> dict[str, Any]:
+    array = np.ascontiguousarray(values, dtype="<f8")
+    return {"shape": list(array.shape), "base64": base64.b64encode(array.tobytes()).decode()}
+
+
+# --- and back ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Evidence as it was when the model was saved."""
+
+    strategy: str
+    weights: dict[str, float]
+    errors: dict[str, Estimate]
+    history: tuple[Merge, ...]
+    verdicts: tuple[MergeVerdict, ...]
+    placement: Placement
+
+    def using(self, strategy: str) -> Partition:
+        """Refuse: only one strategy was saved."""
+        raise ArgumentError(
+            f"strategy={strategy!r} is not in the file, which holds {self.strategy!r}; save the "
+            "result of using(...) as well."
+        )
+
+
+def _partition(content: Mapping[str, Any]) -> Partition:
+    schema = Schema.from_plain(content["schema"])
+    names = list(content["datasets"])
+    limits = {name: (low, high) for name, (low, high) in content["limits"].items()}
+    labels = dict(zip(names, content["labels"]))
+    clusters: list[list[str]] = [[] for _ in range(max(content["labels"]) + 1)]
+    for name, label in labels.items():
+        clusters[label].append(name)
+    models = {
+        key: _from_fits(fits, schema.features, limits) for key, fits in content["models"].items()
+    }
+    history = tuple(_from_merge(merge, names) for merge in content["history"])
+    verdicts = tuple(
+        MergeVerdict(
+            merge.left,
+            merge.right,
+            merge.joined,
+            line["verdict"],
+            float(line["gain"]),
+            (float(line["interval"][0]), float(line["interval"][1])),
+        )
+        for merge, line in zip(history, content["verdicts"])
+    )
+    evidence = Stored(
+        strategy=content["strategy"],
+        weights=content["weights"],
+        errors={name: Estimate(*map(float, e)) for name, e in content["errors"].items()},
+        history=history,
+        verdicts=verdicts,
+        placement=_from_placement(content["placement"]),
+    )
+    return Partition(
+        clusters=clusters,
+        labels=labels,
+        models=models["clusters"],
+        strategy=content["strategy"],
+        coefficients=dict(zip(names, models["datasets"])),
+        pooled=models["pooled"][0],
+        method=content["method"],
+        grouping=content["grouping"],
+        features=schema.features,
+        schema=schema,
+        evidence=evidence,
+    )
+
+
+def _from_fits(
+    fits: Mapping[str, Any], features: tuple[str, ...], limits: Mapping[str, tuple[float, float]]
+) -> list[LinearFit]:
+    return [
+        LinearFit(intercept, dict(zip(features, slopes)), rows, float(error), limits)
+        for intercept, slopes, rows, error in zip(
+            fits["intercept"], _from_array(fits["coef"]).tolist(), fits["rows"], fits["error"]
+        )
+    ]
+
+
+def _from_merge(merge: Mapping[str, Any], names: list[str]) -> Merge:
+    score = {k: float(v) if isinstance(v, str) else v for k, v in merge["score"].items()}
+    left, right = (tuple(names[k] for k in merge[side]) for side in ("left", "right"))
+    return Merge(left, right, PairScore(**score))
+
+
+def _from_placement(values: Mapping[str, Any]) -> Placement:
+    basis = values["basis"]
+    return Placement(
+        basis=Basis(
+            _from_array(basis["center"]),
+            _from_array(basis["scale"]),
+            basis["target_center"],
+            basis["target_scale"],
+            basis["intercept"],
+        ),
+        noise=values["noise"],
+        **{
+            name: _from_array(values[name])
+            for name in ("centre", "covariance", "datasets", "means")
+        },
+    )
+
+
+def _from_array(values: Mapping[str, Any]) -> FloatArray:
+    flat = np.frombuffer(base64.b64decode(values["base64"]), dtype="<f8")
+    array: FloatArray = flat.reshape(values["shape"]).astype(np.float64)
+    return array

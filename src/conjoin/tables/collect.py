@@ -1,0 +1,488 @@
+"""From tables to a `DatasetCollection`: every check on rows that come in is made here.
+
+One table with columns that name the dataset of a row, or a mapping of dataset names to tables.
+Tables of clean numbers take a short way; all others are put into one Arrow table, their columns
+looked at (`schema.learn`) and encoded. What cannot be used gets one sentence that names the column
+and the value.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from conjoin._typing import AnyArray, FloatArray, IntArray
+from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.tables.columns import Columns, to_columns
+from conjoin.tables.dataset import DatasetCollection, natural_order
+from conjoin.tables.encoding import Date, LeftOut, Number, present
+from conjoin.tables.frame import Frame, in_memory, is_table, to_frame
+from conjoin.tables.schema import Roles, Schema, check_roles, complete, learn, shown
+
+DATASET = "dataset"
+SEPARATOR = " | "
+COLUMN_CHOICES = ("intersect", "impute")
+MOST_SINGLE_ROWS = 20  # datasets that may all have one row
+
+
+def collect(
+    data: Any,
+    *,
+    target: str,
+    by: str | Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    weights: str | None = None,
+    missing: str = "indicator",
+    columns: str | None = None,
+) -> DatasetCollection:
+    """Check tables and bring them into the form the mathematics takes."""
+    roles = Roles.of(target, by, features, weights)
+    clean = _clean_columns(data, roles)
+    if clean is not None:
+        return _of_clean(*clean, roles)
+    frame, roles = one_frame(data, roles, columns)
+    if isinstance(frame, nw.LazyFrame):
+        frame = fetch(frame, roles)
+    return _of_frame(frame, roles, missing)
+
+
+def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Frame, Roles]:
+    """Return one frame of all rows, and the roles with the columns that name datasets."""
+    if columns not in (None, *COLUMN_CHOICES):
+        raise ArgumentError(f"columns={columns!r} is unknown; expected 'intersect' or 'impute'.")
+    if isinstance(data, Mapping) and data and all(is_table(value) for value in data.values()):
+        if roles.by:
+            raise DataError(
+                f"by={roles.by[0]!r} names a column, but data is a mapping of dataset names to "
+                "tables; leave by out, or pass one table."
+            )
+        return _stack(data, roles, columns)
+    frame = to_frame(data)
+    names = frame.collect_schema().names()
+    if not names:
+        raise DataError("data is empty; pass a frame with rows, or a mapping of names to frames.")
+    if not roles.by:
+        raise DataError(
+            "by is missing: data is one table, so by=... must name the column that says which "
+            f"dataset a row belongs to; columns are {shown(names)}."
+        )
+    check_roles(roles, names)
+    return frame, roles
+
+
+def fetch(frame: nw.LazyFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
+    """Bring the columns that are needed into memory."""
+    names = frame.collect_schema().names()
+    aside = [*roles.by, roles.target, *([roles.weights] if roles.weights else [])]
+    wanted = names if roles.features is None else [*aside, *roles.features]
+    return in_memory(frame.select(*wanted))
+
+
+# --- clean numbers, the short way ----------------------------------------------------------------
+
+
+def _clean_columns(data: Any, roles: Roles) -> tuple[Columns, list[str], IntArray] | None:
+    """Return columns, dataset names and the dataset of every row, where nothing is amiss.
+
+    None where anything needs a closer look; the long way round then finds the words for it.
+    """
+    if isinstance(data, Mapping) and data and all(is_table(value) for value in data.values()):
+        return None if roles.by else _clean_tables(data, roles)
+    if len(roles.by) != 1:
+        return None
+    try:
+        columns = to_columns(data)
+    except DataError:
+        return None
+    by = columns.pop(roles.by[0], None)
+    if by is None or _missing(by).any() or not _is_clean(columns, roles):
+        return None
+    return columns, *_names_and_codes([by])
+
+
+def _clean_tables(
+    data: Mapping[Any, Any], roles: Roles
+) -> tuple[Columns, list[str], IntArray] | None:
+    try:
+        tables = {str(name): to_columns(table) for name, table in data.items()}
+    except DataError:
+        return None
+    first = next(iter(tables.values()))
+    if len(tables) < len(data) or any(
+        list(t) != list(first) or not _is_clean(t, roles) for t in tables.values()
+    ):
+        return None
+    names = natural_order(list(tables))
+    sizes = [len(tables[name][roles.target]) for name in names]
+    stacked = {c: np.concatenate([tables[name][c] for name in names]) for c in first}
+    return stacked, names, np.repeat(np.arange(len(names)), sizes)
+
+
+def _is_clean(columns: Columns, roles: Roles) -> bool:
+    used = _feature_columns(columns, roles)
+    needed = [*used, roles.target, *([roles.weights] if roles.weights else [])]
+    if not used or any(c not in columns or not len(columns[c]) for c in needed):
+        return False
+    return all(
+        columns[c].dtype.kind in "biuf"
+        and not isinstance(columns[c], np.ma.MaskedArray)
+        and np.isfinite(columns[c]).all()
+        for c in needed
+    )
+
+
+def _feature_columns(columns: Columns, roles: Roles) -> list[str]:
+    aside = (roles.target, *roles.by, roles.weights)
+    return [c for c in columns if c not in aside] if roles.features is None else [*roles.features]
+
+
+def _of_clean(
+    columns: Columns, names: list[str], codes: IntArray, roles: Roles
+) -> DatasetCollection:
+    used = _feature_columns(columns, roles)
+    X = np.stack([columns[c].astype(np.float64) for c in used], axis=1)
+    encodings = tuple(Number(c, float(mean)) for c, mean in zip(used, X.mean(axis=0)))
+    y = columns[roles.target].astype(np.float64)
+    w = columns[roles.weights].astype(np.float64) if roles.weights else None
+    return _assemble(X, y, w, names, codes, Schema(roles, encodings))
+
+
+# --- any other table -----------------------------------------------------------------------------
+
+
+def _of_frame(frame: nw.DataFrame[Any], roles: Roles, missing: str) -> DatasetCollection:
+    check_target(frame, roles)
+    frame = _with_known_rows(frame, roles)
+    schema = learn(frame, roles, missing)
+    if missing == "drop":
+        kept = frame.filter(complete(schema))
+        if not len(kept):
+            raise DataError(
+                "Every row has a missing value, so missing='drop' leaves none; choose "
+                "missing='indicator' or name complete columns with features=[...]."
+            )
+        _tell_dropped(len(frame) - len(kept), len(frame), "a value is missing in them")
+        frame, schema = kept, learn(kept, roles, missing)
+    tell(schema)
+    X = schema.encode(frame, "data")
+    y = _floats(frame, roles.target)
+    if not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        raise DataError(
+            f"Target {roles.target!r} is infinite (row {row}); correct or drop the row."
+        )
+    w = _floats(frame, roles.weights) if roles.weights else None
+    by = [frame.get_column(name).to_numpy() for name in roles.by]
+    return _assemble(X, y, w, *_names_and_codes(by), schema)
+
+
+def check_target(frame: Frame, roles: Roles) -> None:
+    """Refuse a target, or weights, that are no numbers."""
+    types = frame.collect_schema()
+    for role, name in (("target", roles.target), ("weights", roles.weights)):
+        if name is None or types[name].is_numeric() or types[name] == nw.Boolean:
+            continue
+        values: Any = frame.select(name).drop_nulls().head(1)
+        if isinstance(values, nw.LazyFrame):
+            values = values.collect()
+        found = values.get_column(name).to_list()
+        example = f" such as {found[0]!r}" if found else ""
+        raise DataError(
+            f"{role}={name!r} is not numeric: its type is {types[name]}, with values{example}; "
+            "choose a column of numbers."
+        )
+
+
+def known_rows(roles: Roles) -> nw.Expr:
+    """Return an expression that says where target, names and weights are all there."""
+    there = ~present(nw.col(roles.target)).is_null()
+    for name in (*roles.by, *([roles.weights] if roles.weights else [])):
+        there = there & ~nw.col(name).is_null()
+    return there
+
+
+def _with_known_rows(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
+    """Leave out rows without a target or a name, and say so."""
+    if not len(frame):
+        raise DataError("There is no dataset: data has no rows.")
+    kept = frame.filter(known_rows(roles))
+    tell_unknown(len(frame) - len(kept), len(frame), roles)
+    return kept
+
+
+def tell_unknown(dropped: int, rows: int, roles: Roles) -> None:
+    """Say how many rows have no target or name, or refuse if all have none."""
+    words = shown([roles.target, *roles.by])
+    if dropped == rows:
+        raise DataError(f"In all {rows} rows {words} is missing; there is nothing to learn from.")
+    _tell_dropped(dropped, rows, f"{words} is missing in them")
+
+
+def _tell_dropped(dropped: int, rows: int, reason: str) -> None:
+    if dropped:
+        warnings.warn(
+            f"{dropped:,} of {rows:,} rows are left out, since {reason}.",
+            ConjoinWarning,
+            stacklevel=5,
+        )
+
+
+def tell(schema: Schema) -> None:
+    """Warn of columns that are left out and say how dates are used."""
+    left_out = [e for e in schema.encodings if isinstance(e, LeftOut)]
+    if left_out:
+        reasons = "; ".join(f"{e.name!r} ({e.reason})" for e in left_out[:3])
+        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        warnings.warn(f"Columns left out: {reasons}{more}.", ConjoinWarning, stacklevel=5)
+    for e in schema.encodings:
+        if isinstance(e, Date):
+            warnings.warn(f"Column {e.name!r} is a {e.describe()}.", ConjoinWarning, stacklevel=5)
+
+
+def _floats(frame: nw.DataFrame[Any], name: str) -> FloatArray:
+    values: FloatArray = frame.get_column(name).cast(nw.Float64).to_numpy().astype(np.float64)
+    return values
+
+
+def _assemble(
+    X: FloatArray,
+    y: FloatArray,
+    w: FloatArray | None,
+    names: list[str],
+    codes: IntArray,
+    schema: Schema,
+) -> DatasetCollection:
+    """Sort rows by dataset, after the last checks."""
+    if w is not None:
+        X, y, w, codes = _weighted(X, y, w, names, codes, schema)
+    check_names(names, len(y), schema.roles)
+    if np.ptp(y) == 0:
+        raise DataError(
+            f"Target {schema.roles.target!r} is {y[0]:g} in every row of every dataset; there is "
+            "nothing to predict. Choose another target."
+        )
+    schema, varying = drop_constant(schema, np.ptp(X, axis=0) == 0)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
+    w = np.ones(len(y)) if w is None else w[order] / w.mean()
+    return DatasetCollection(tuple(names), schema, X[order][:, varying], y[order], w, starts)
+
+
+def check_names(names: Sequence[str], rows: int, roles: Roles) -> None:
+    """Refuse collections of which no dataset can be told from another."""
+    by = SEPARATOR.join(roles.by)
+    if len(names) < 2:
+        raise DataError(
+            f"There is only one dataset ({names[0]!r}): by={by!r} has one value; joining needs at "
+            "least two."
+        )
+    if len(names) == rows > MOST_SINGLE_ROWS:
+        raise DataError(
+            f"Each of the {rows:,} datasets has a single row (by={by!r}), so none can be told from "
+            "another; name the column of datasets with by, not one that numbers the rows."
+        )
+
+
+def _weighted(
+    X: FloatArray,
+    y: FloatArray,
+    w: FloatArray,
+    names: list[str],
+    codes: IntArray,
+    schema: Schema,
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Leave out rows of weight zero; refuse weights that are none."""
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, codes, w)
+    bad = (largest <= 0) | (np.bincount(codes, w < 0, minlength=len(names)) > 0)
+    if bad.any():
+        k = int(np.argmax(bad))
+        raise DataError(
+            f"Weights {schema.roles.weights!r} of dataset {names[k]!r} must be >= 0 and not all "
+            f"zero; the smallest is {w[codes == k].min():g}."
+        )
+    kept = w > 0
+    return X[kept], y[kept], w[kept], codes[kept]
+
+
+def drop_constant(schema: Schema, constant: AnyArray) -> tuple[Schema, AnyArray]:
+    """Leave out features with one value in all rows: they say nothing beside the intercept."""
+    features = schema.features
+    if constant.all():
+        raise DataError(
+            f"Columns {shown(features)} are constant over all datasets; there is no feature to "
+            "learn from. Add a column that varies."
+        )
+    dropped = [name for name, is_constant in zip(features, constant) if is_constant]
+    told = [name for name in dropped if name in schema.columns]
+    if told:
+        warnings.warn(
+            f"Left out, since they have one value in all datasets: {shown(told)}.",
+            ConjoinWarning,
+            stacklevel=6,
+        )
+    return schema.without(dropped), ~constant
+
+
+def _names_and_codes(by: Sequence[AnyArray]) -> tuple[list[str], IntArray]:
+    """Return the names of datasets in natural order, and the position of every row's dataset."""
+    codes = np.zeros(len(by[0]), dtype=np.int64)
+    texts: list[list[str]] = []
+    for values in by:
+        keys, inverse = _unique(values)
+        texts.append(keys)
+        codes = codes * len(keys) + inverse
+    found, codes = np.unique(codes, return_inverse=True)
+    labels = [_label(code, texts) for code in found.tolist()]
+    names = natural_order(sorted(set(labels)))
+    rank = {name: k for k, name in enumerate(names)}
+    return names, np.array([rank[label] for label in labels], dtype=np.int64)[codes]
+
+
+def _unique(values: AnyArray) -> tuple[list[str], IntArray]:
+    if values.dtype.kind == "O":
+        texts = np.array([name_of(value) for value in values.tolist()], dtype=object).astype(str)
+        keys, inverse = np.unique(texts, return_inverse=True)
+        return keys.tolist(), inverse
+    keys, inverse = np.unique(values, return_inverse=True)
+    return [name_of(key) for key in keys.tolist()], inverse
+
+
+def _label(code: int, texts: Sequence[Sequence[str]]) -> str:
+    parts = []
+    for keys in reversed(texts):
+        code, position = divmod(code, len(keys))
+        parts.append(keys[position])
+    return SEPARATOR.join(reversed(parts))
+
+
+def name_of(value: Any) -> str:
+    """Return a value as a dataset's name; 3.0 from a column with gaps is still dataset 3."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _missing(values: AnyArray) -> np.ndarray:
+    """Say where a value is absent: None, NaN, NaT or a masked entry."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values) | _missing(values.data)
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+# --- many tables ---------------------------------------------------------------------------------
+
+
+def _stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[Frame, Roles]:
+    """Put tables one below the other, with a column that names them."""
+    tables: dict[str, pa.Table] = {}
+    for key, value in data.items():
+        name = str(key)
+        if name in tables:
+            raise DataError(
+                f"Two datasets are named {name!r} (names are compared as text); rename one."
+            )
+        tables[name] = in_memory(to_frame(value, f"dataset {name!r}")).to_native()
+        if not len(tables[name]):
+            raise DataError(f"Dataset {name!r} is empty; leave it out or give it rows.")
+        _check_dataset(tables[name].column_names, roles, name)
+    lacking: dict[str, list[str]] = {}
+    everything = dict.fromkeys(c for t in tables.values() for c in t.column_names)
+    for column in everything:
+        without = [name for name, t in tables.items() if column not in t.column_names]
+        if without and column not in (roles.target, roles.weights):
+            lacking[column] = without
+    dropped = settle_columns(lacking, roles, columns, set(everything))
+    free = DATASET
+    while any(free in t.column_names for t in tables.values()):
+        free += "_"
+    parts = [
+        _plain_types(t.drop_columns([c for c in t.column_names if c in dropped])).append_column(
+            free, pa.array([name] * len(t))
+        )
+        for name, t in tables.items()
+    ]
+    _check_types(parts, list(tables), free)
+    stacked = pa.concat_tables(parts, promote_options="permissive")
+    return nw.from_native(stacked, eager_only=True), Roles(
+        roles.target, (free,), roles.features, roles.weights
+    )
+
+
+def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
+    for role, column in (("target", roles.target), ("weights", roles.weights)):
+        if column is not None and column not in columns:
+            raise DataError(
+                f"{role}={column!r} is not a column of dataset {name!r}; columns are "
+                f"{shown(columns)}."
+            )
+
+
+def settle_columns(
+    lacking: Mapping[str, Sequence[str]],
+    roles: Roles,
+    columns: str | None,
+    everything: set[str],
+) -> set[str]:
+    """Return the columns to drop, of those that some datasets lack; refuse without a choice."""
+    if roles.features is not None:
+        lacking = {c: lacking[c] for c in lacking if c in roles.features}
+    shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
+    if not shared:
+        raise DataError(
+            f"The datasets share no column besides the target {roles.target!r}; give them common "
+            "feature columns."
+        )
+    if not lacking or columns == "impute":
+        return set()
+    if columns == "intersect":
+        return set(lacking)
+    column, without = next(iter(sorted(lacking.items())))
+    raise DataError(
+        f"Columns {shown(sorted(lacking))} are not in every dataset ({without[0]!r} lacks "
+        f"{column!r}); choose columns='intersect' to leave them out, columns='impute' to fill them "
+        "in, or name the columns to use with features=[...]."
+    )
+
+
+def _plain_types(table: pa.Table) -> pa.Table:
+    """Return dictionary columns as text, and columns of nothing but nulls as numbers."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
+        elif pa.types.is_null(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
+    return table
+
+
+def _check_types(parts: Sequence[pa.Table], names: Sequence[str], by: str) -> None:
+    """Refuse a column that is text in one dataset and a number in another."""
+    seen: dict[str, tuple[str, str]] = {}
+    for part, name in zip(parts, names):
+        for field in part.schema:
+            kind = _kind(field.type)
+            first = seen.setdefault(field.name, (kind, name))
+            if first[0] != kind and part.column(field.name).null_count < len(part):
+                raise DataError(
+                    f"Column {field.name!r} is {first[0]} in dataset {first[1]!r} and {kind} in "
+                    f"dataset {name!r}; make it one type, or leave it out with features=[...]."
+                )
+
+
+def _kind(dtype: Any) -> str:
+    if (
+        pa.types.is_string(dtype)
+        or pa.types.is_large_string(dtype)
+        or pa.types.is_string_view(dtype)
+    ):
+        return "text"
+    if pa.types.is_temporal(dtype):
+        return "a date"
+    return "a number"

@@ -1,0 +1,116 @@
+"""Any table to a narwhals frame: in memory as Arrow, elsewhere where it lives.
+
+pandas and Polars frames, Arrow tables and mappings of column names to sequences come into memory
+as Arrow tables; relations of DuckDB, lazy Polars frames, Dask and PySpark frames stay lazy.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from conjoin.errors import DataError
+
+Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
+
+ACCEPTED = (
+    "a pandas, Polars, Dask or PySpark frame, a DuckDB relation, an Arrow table, a mapping of "
+    "column names to arrays, or a mapping of dataset names to frames"
+)
+
+
+def to_frame(table: Any, what: str = "data") -> Frame:
+    """Return a table as a narwhals frame, its column names as text."""
+    if isinstance(table, Mapping):
+        return nw.from_native(_arrow_of_mapping(table, what), eager_only=True)
+    try:
+        frame: Frame = nw.from_native(table)
+        names = [str(name) for name in frame.collect_schema().names()]
+    except nw.exceptions.DuplicateError as error:
+        name = str(error).split("'")[1]
+        raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
+    except TypeError:
+        raise DataError(f"{what} is a {type(table).__name__}; expected {ACCEPTED}.") from None
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
+    if isinstance(frame, nw.LazyFrame):
+        return frame
+    return nw.from_native(_arrow_of_frame(frame, what), eager_only=True)
+
+
+def in_memory(frame: Frame) -> nw.DataFrame[Any]:
+    """Return a frame whose rows are here, as Arrow."""
+    return frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
+
+
+def _arrow_of_frame(frame: nw.DataFrame[Any], what: str) -> pa.Table:
+    if frame.implementation.is_pandas():
+        columns = {
+            str(name): _arrow_of_series(frame.get_column(name).to_native(), str(name), what)
+            for name in frame.columns
+        }
+        return pa.table(columns)
+    table = frame.to_arrow()
+    return table.rename_columns([str(name) for name in frame.columns])
+
+
+def _arrow_of_series(series: Any, name: str, what: str) -> pa.Array:
+    try:
+        found = pa.Array.from_pandas(series)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        raise DataError(_mixed(series.tolist(), name, what)) from None
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def _arrow_of_mapping(table: Mapping[Any, Any], what: str) -> pa.Table:
+    columns = {
+        str(name): _arrow_of_values(values, str(name), what) for name, values in table.items()
+    }
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"Columns of {what} differ in length: {sorted(lengths)} rows.")
+    return pa.table(columns)
+
+
+def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
+    """Return one column; masked entries and None are missing."""
+    array = np.asanyarray(values)
+    if array.ndim != 1:
+        raise DataError(
+            f"Column {name!r} of {what} has {array.ndim} dimensions; expected one value a row."
+        )
+    mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+    data = np.asarray(array)
+    if data.dtype.kind == "f" and data.dtype.itemsize not in (4, 8):
+        data = data.astype(np.float64)
+    try:
+        return pa.array(data, mask=mask, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        raise DataError(_mixed(list(array), name, what)) from None
+
+
+def _mixed(values: list[Any], name: str, what: str) -> str:
+    """Say what kinds of values a column mixes."""
+    kinds: dict[str, Any] = {}
+    for value in values:
+        if value is not None and value == value:
+            kinds.setdefault(type(value).__name__, value)
+    shown = " and ".join(f"{kind} ({value!r})" for kind, value in list(kinds.items())[:2])
+    return (
+        f"Column {name!r} of {what} mixes types: {shown}; make it one type, or leave it out with "
+        "features=[...]."
+    )
+
+
+def is_table(value: Any) -> bool:
+    """Say whether a value is itself a table, as opposed to a column or a number."""
+    if isinstance(value, Mapping):
+        return True
+    try:
+        nw.from_native(value)
+    except TypeError:
+        return False
+    return True
