@@ -1,8 +1,9 @@
 """The public functions: tables in, decisions and models out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 
 from conjoin import strategy as strategies
@@ -14,12 +15,16 @@ from conjoin.criterion.verdict import judge, rows_to_settle
 from conjoin.errors import ArgumentError
 from conjoin.evidence import Described, Evidence
 from conjoin.execution import small_matrices
-from conjoin.grouping import Merge, greedy
+from conjoin.grouping import Grouping, greedy
 from conjoin.methods import PARTITIONS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.result import Comparison, LinearFit, Partition
 from conjoin.tables import DatasetCollection, collect
+from conjoin.tables.collect import collect_rows, one_frame
+from conjoin.tables.frame import is_lazy
+from conjoin.tables.reduce import Reduced, reduce, stays
+from conjoin.tables.schema import Roles
 from conjoin.working import Working
 
 Progress = Callable[[int, int], None]
@@ -203,48 +208,53 @@ def partition(
     criterion = make_criterion(method, options) if use_greedy else None
     if criterion is None and options:
         raise ArgumentError(f"method={method!r} does not take these options: {sorted(options)}.")
-    collection = collect(
-        data,
-        target=target,
-        by=by,
-        features=features,
-        weights=weights,
-        missing=missing,
-        columns=columns,
-    )
+    roles = Roles.of(target, by, features, weights)
+    reduced = None
+    if criterion is None and not isinstance(data, Mapping):
+        reduced = _reduced(data, roles, missing, folds, seed, intercept)
+    if reduced is not None:
+        working = Working.of_folds(reduced.basis, reduced.folds, seed=seed, count=count)
+        known = Described(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
+        with small_matrices(len(reduced.schema.features)):
+            return _partition(known, working, None, method, strategy, delta)
+    collection = collect_rows(data, roles, missing=missing, columns=columns)
     with small_matrices(len(collection.features)):
-        return _partition(
-            collection, method, criterion, strategy, count, delta, folds, seed, intercept, progress
-        )
+        working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
+        found = None
+        if criterion is not None:
+            units = to_units(collection, intercept=intercept)
+            found = greedy(criterion, units, seed, progress)
+        return _partition(described(collection), working, found, method, strategy, delta)
+
+
+def _reduced(
+    data: Any, roles: Roles, missing: str, folds: int, seed: int, intercept: bool
+) -> Reduced | None:
+    """Form moments where the rows are, if they should stay there."""
+    if not is_lazy(data):
+        return None
+    frame, roles = one_frame(data, roles)
+    if not isinstance(frame, nw.LazyFrame) or not stays(frame):
+        return None
+    return reduce(frame, roles, missing=missing, folds=folds, seed=seed, intercept=intercept)
 
 
 def _partition(
-    collection: DatasetCollection,
+    known: Described,
+    working: Working,
+    grouping: Grouping | None,
     method: str | Criterion,
-    criterion: Criterion | None,
     strategy: str,
-    count: str,
     delta: float,
-    folds: int,
-    seed: int,
-    intercept: bool,
-    progress: Progress | None,
 ) -> Partition:
-    """Find the clusters and collect the result; arguments have been checked."""
-    working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
-    merges: tuple[Merge, ...] | None = None
-    if criterion is None:
-        labels = PARTITIONS[str(method)].find(working)
+    """Find the clusters, unless a grouping has, and collect the result."""
+    if grouping is None:
+        labels, merges = PARTITIONS[str(method)].find(working), None
     else:
-        units = to_units(collection, intercept=intercept)
-        found = greedy(criterion, units, seed, progress)
-        merges = found.history
-        position = {name: i for i, c in enumerate(found.clusters) for name in c}
-        labels = np.array([position[name] for name in collection.names])
-    grouping = "agglomerative" if criterion is None else "greedy"
-    evidence = Evidence(
-        described(collection), working, labels, _method_name(method), grouping, delta, merges
-    )
+        position = {name: i for i, c in enumerate(grouping.clusters) for name in c}
+        labels, merges = np.array([position[name] for name in known.names]), grouping.history
+    kind = "agglomerative" if grouping is None else "greedy"
+    evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges)
     return evidence.using(strategy)
 
 

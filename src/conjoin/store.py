@@ -89,7 +89,7 @@ def load_with_extra(path: str | Path) -> tuple[Partition, dict[str, Any]]:
             f"{document.get('conjoin')}), but conjoin {__version__} reads format {FORMAT_VERSION}; "
             "use the version that wrote it, or fit the model again."
         )
-    content = document.get("content")
+    content: Any = document.get("content")
     if _checksum(content) != document.get("checksum"):
         raise ReadError(
             f"File {name!r} was changed after it was written: its checksum does not fit; fit the "
@@ -279,7 +279,9 @@ def _from_fits(
 
 
 def _from_merge(merge: Mapping[str, Any], names: list[str]) -> Merge:
-    score = {k: float(v) if isinstance(v, str) else v for k, v in merge["score"].items()}
+    score: dict[str, Any] = {
+        k: float(v) if isinstance(v, str) else v for k, v in merge["score"].items()
+    }
     left, right = (tuple(names[k] for k in merge[side]) for side in ("left", "right"))
     return Merge(left, right, PairScore(**score))
 

@@ -58,9 +58,47 @@ class Basis:
         else:
             center, target_center = np.zeros(X.shape[1]), 0.0
         deviation = X - center
+        farthest = np.max(np.abs(deviation), axis=0, initial=0.0)
         scale = np.sqrt(_mean(deviation**2, w))
-        scale = np.maximum(scale, np.max(np.abs(deviation), axis=0, initial=0.0) / FARTHEST)
         target_scale = float(np.sqrt(_mean((y - target_center) ** 2, w)))
+        return cls._scaled(center, scale, farthest, target_center, target_scale, intercept)
+
+    @classmethod
+    def from_summary(
+        cls,
+        low: FloatArray,
+        high: FloatArray,
+        mean: FloatArray,
+        spread: FloatArray,
+        *,
+        intercept: bool,
+    ) -> "Basis":
+        """Return the same from ranges, means and spreads of the features and, last, the target.
+
+        Spreads are root mean squares around the mean, or around zero without an intercept.
+        """
+        center = mean if intercept else np.zeros(len(mean))
+        farthest = np.maximum(high - center, center - low)
+        return cls._scaled(
+            center[:-1],
+            spread[:-1],
+            farthest[:-1],
+            float(center[-1]),
+            float(spread[-1]),
+            intercept,
+        )
+
+    @classmethod
+    def _scaled(
+        cls,
+        center: FloatArray,
+        spread: FloatArray,
+        farthest: FloatArray,
+        target_center: float,
+        target_scale: float,
+        intercept: bool,
+    ) -> "Basis":
+        scale = np.maximum(spread, farthest / FARTHEST)
         return cls(
             center=center,
             scale=np.where(scale > 0, scale, 1.0),

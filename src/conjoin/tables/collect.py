@@ -40,13 +40,25 @@ def collect(
 ) -> DatasetCollection:
     """Check tables and bring them into the form the mathematics takes."""
     roles = Roles.of(target, by, features, weights)
+    return collect_rows(data, roles, missing=missing, columns=columns)
+
+
+def collect_rows(
+    data: Any,
+    roles: Roles,
+    *,
+    missing: str = "indicator",
+    columns: str | None = None,
+    fewest: int = 2,
+) -> DatasetCollection:
+    """Do the same for columns whose roles are known; `fewest` datasets are needed."""
     clean = _clean_columns(data, roles)
     if clean is not None:
-        return _of_clean(*clean, roles)
+        return _of_clean(*clean, roles, fewest)
     frame, roles = one_frame(data, roles, columns)
     if isinstance(frame, nw.LazyFrame):
         frame = fetch(frame, roles)
-    return _of_frame(frame, roles, missing)
+    return _of_frame(frame, roles, missing, fewest)
 
 
 def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Frame, Roles]:
@@ -140,20 +152,22 @@ def _feature_columns(columns: Columns, roles: Roles) -> list[str]:
 
 
 def _of_clean(
-    columns: Columns, names: list[str], codes: IntArray, roles: Roles
+    columns: Columns, names: list[str], codes: IntArray, roles: Roles, fewest: int
 ) -> DatasetCollection:
     used = _feature_columns(columns, roles)
     X = np.stack([columns[c].astype(np.float64) for c in used], axis=1)
     encodings = tuple(Number(c, float(mean)) for c, mean in zip(used, X.mean(axis=0)))
     y = columns[roles.target].astype(np.float64)
     w = columns[roles.weights].astype(np.float64) if roles.weights else None
-    return _assemble(X, y, w, names, codes, Schema(roles, encodings))
+    return _assemble(X, y, w, names, codes, Schema(roles, encodings), fewest)
 
 
 # --- any other table -----------------------------------------------------------------------------
 
 
-def _of_frame(frame: nw.DataFrame[Any], roles: Roles, missing: str) -> DatasetCollection:
+def _of_frame(
+    frame: nw.DataFrame[Any], roles: Roles, missing: str, fewest: int
+) -> DatasetCollection:
     check_target(frame, roles)
     frame = _with_known_rows(frame, roles)
     schema = learn(frame, roles, missing)
@@ -164,7 +178,7 @@ def _of_frame(frame: nw.DataFrame[Any], roles: Roles, missing: str) -> DatasetCo
                 "Every row has a missing value, so missing='drop' leaves none; choose "
                 "missing='indicator' or name complete columns with features=[...]."
             )
-        _tell_dropped(len(frame) - len(kept), len(frame), "a value is missing in them")
+        tell_dropped(len(frame) - len(kept), len(frame), "a value is missing in them")
         frame, schema = kept, learn(kept, roles, missing)
     tell(schema)
     X = schema.encode(frame, "data")
@@ -175,8 +189,8 @@ def _of_frame(frame: nw.DataFrame[Any], roles: Roles, missing: str) -> DatasetCo
             f"Target {roles.target!r} is infinite (row {row}); correct or drop the row."
         )
     w = _floats(frame, roles.weights) if roles.weights else None
-    by = [frame.get_column(name).to_numpy() for name in roles.by]
-    return _assemble(X, y, w, *_names_and_codes(by), schema)
+    by = [frame.get_column(name).to_native() for name in roles.by]
+    return _assemble(X, y, w, *_names_and_codes(by), schema, fewest)
 
 
 def check_target(frame: Frame, roles: Roles) -> None:
@@ -218,10 +232,11 @@ def tell_unknown(dropped: int, rows: int, roles: Roles) -> None:
     words = shown([roles.target, *roles.by])
     if dropped == rows:
         raise DataError(f"In all {rows} rows {words} is missing; there is nothing to learn from.")
-    _tell_dropped(dropped, rows, f"{words} is missing in them")
+    tell_dropped(dropped, rows, f"{words} is missing in them")
 
 
-def _tell_dropped(dropped: int, rows: int, reason: str) -> None:
+def tell_dropped(dropped: int, rows: int, reason: str) -> None:
+    """Say how many rows are left out, and why."""
     if dropped:
         warnings.warn(
             f"{dropped:,} of {rows:,} rows are left out, since {reason}.",
@@ -254,11 +269,12 @@ def _assemble(
     names: list[str],
     codes: IntArray,
     schema: Schema,
+    fewest: int,
 ) -> DatasetCollection:
     """Sort rows by dataset, after the last checks."""
     if w is not None:
         X, y, w, codes = _weighted(X, y, w, names, codes, schema)
-    check_names(names, len(y), schema.roles)
+    check_names(names, len(y), schema.roles, fewest)
     if np.ptp(y) == 0:
         raise DataError(
             f"Target {schema.roles.target!r} is {y[0]:g} in every row of every dataset; there is "
@@ -271,10 +287,10 @@ def _assemble(
     return DatasetCollection(tuple(names), schema, X[order][:, varying], y[order], w, starts)
 
 
-def check_names(names: Sequence[str], rows: int, roles: Roles) -> None:
+def check_names(names: Sequence[str], rows: int, roles: Roles, fewest: int = 2) -> None:
     """Refuse collections of which no dataset can be told from another."""
     by = SEPARATOR.join(roles.by)
-    if len(names) < 2:
+    if len(names) < fewest:
         raise DataError(
             f"There is only one dataset ({names[0]!r}): by={by!r} has one value; joining needs at "
             "least two."
@@ -327,7 +343,7 @@ def drop_constant(schema: Schema, constant: AnyArray) -> tuple[Schema, AnyArray]
     return schema.without(dropped), ~constant
 
 
-def _names_and_codes(by: Sequence[AnyArray]) -> tuple[list[str], IntArray]:
+def _names_and_codes(by: Sequence[Any]) -> tuple[list[str], IntArray]:
     """Return the names of datasets in natural order, and the position of every row's dataset."""
     codes = np.zeros(len(by[0]), dtype=np.int64)
     texts: list[list[str]] = []
@@ -342,7 +358,13 @@ def _names_and_codes(by: Sequence[AnyArray]) -> tuple[list[str], IntArray]:
     return names, np.array([rank[label] for label in labels], dtype=np.int64)[codes]
 
 
-def _unique(values: AnyArray) -> tuple[list[str], IntArray]:
+def _unique(values: Any) -> tuple[list[str], IntArray]:
+    """Return the names in an array of numpy or Arrow, and the position of each row's name."""
+    if isinstance(values, pa.ChunkedArray):
+        found = values.combine_chunks()
+        if not pa.types.is_dictionary(found.type):
+            found = found.dictionary_encode()
+        return [name_of(key) for key in found.dictionary.to_pylist()], found.indices.to_numpy()
     if values.dtype.kind == "O":
         texts = np.array([name_of(value) for value in values.tolist()], dtype=object).astype(str)
         keys, inverse = np.unique(texts, return_inverse=True)

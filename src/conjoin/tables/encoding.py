@@ -88,11 +88,11 @@ class Flag:
 
     def expressions(self) -> tuple[nw.Expr, ...]:
         """Return 0 and 1, and where values were missing."""
-        column = nw.col(self.name)
-        filled = column.cast(nw.Float64).fill_null(0.5).alias(self.name)
+        values = present(nw.col(self.name))
+        filled = values.fill_null(0.5).alias(self.name)
         if not self.indicator:
             return (filled,)
-        return filled, column.is_null().cast(nw.Float64).alias(self.features()[1])
+        return filled, values.is_null().cast(nw.Float64).alias(self.features()[1])
 
     def describe(self) -> str:
         """Say what it is."""
@@ -168,7 +168,9 @@ class Date:
         if "season" in self.parts:
             parts += _waves(day, 365.25, 1)
         if "weekday" in self.parts:
-            parts += [(date.weekday() == d).cast(nw.Float64).fill_null(0.0) for d in range(2, 8)]
+            # Sunday is 7, but 0 on Spark.
+            day_of_week = date.weekday() % 7
+            parts += [(day_of_week == d % 7).cast(nw.Float64).fill_null(0.0) for d in range(2, 8)]
         if "time of day" in self.parts:
             parts += _waves(date.hour().cast(nw.Float64) + date.minute() / 60.0, 24.0, 2)
         return tuple(part.alias(name) for part, name in zip(parts, self.features()))
@@ -221,8 +223,9 @@ def present(column: nw.Expr) -> nw.Expr:
 
 
 def as_text(column: nw.Expr) -> nw.Expr:
-    """Return names as text without blanks around them."""
-    return column.cast(nw.String).str.strip_chars()
+    """Return names as text without blanks around them; where nothing is left they are missing."""
+    text = column.cast(nw.String).str.strip_chars()
+    return nw.when(text != "").then(text)
 
 
 def as_date(column: nw.Expr, format: str | None) -> nw.Expr:

@@ -114,3 +114,11 @@ def is_table(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def is_lazy(value: Any) -> bool:
+    """Say whether a value is a table whose rows are not in memory."""
+    try:
+        return isinstance(nw.from_native(value), nw.LazyFrame)
+    except (TypeError, nw.exceptions.NarwhalsError):
+        return False
