@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import narwhals as nw
-import numpy as np
 
 from conjoin._typing import AnyArray
 from conjoin.errors import DataError
+from conjoin.tables.frame import to_array
 
 Columns: TypeAlias = dict[str, AnyArray]
 
@@ -30,12 +30,25 @@ def to_columns(table: Any, what: str = "data") -> Columns:
     except nw.exceptions.DuplicateError as error:
         name = str(error).split("'")[1]
         raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
-    return {str(name): frame.get_column(name).to_numpy() for name in frame.columns}
+    _refuse_repeated([str(name) for name in frame.columns], what)
+    return {str(name): _values(frame.get_column(name)) for name in frame.columns}
+
+
+def _values(column: nw.Series[Any]) -> AnyArray:
+    """Return the values of a column; numbers that stand for categories do not count as such."""
+    values: AnyArray = column.to_numpy()
+    return values.astype(object) if column.dtype in (nw.Categorical, nw.Enum) else values
+
+
+def _refuse_repeated(names: list[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
 
 
 def _from_mapping(table: Mapping[Any, Any], what: str) -> Columns:
-    # Not np.asarray: a masked array would lose its mask, and missing values their absence.
-    columns = {str(name): np.asanyarray(values) for name, values in table.items()}
+    _refuse_repeated([str(name) for name in table], what)
+    columns = {str(name): to_array(values) for name, values in table.items()}
     for name, values in columns.items():
         if values.ndim != 1:
             raise DataError(

@@ -4,13 +4,14 @@ pandas and Polars frames, Arrow tables and mappings of column names to sequences
 as Arrow tables; relations of DuckDB, lazy Polars frames, Dask and PySpark frames stay lazy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from conjoin._typing import AnyArray
 from conjoin.errors import DataError
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
@@ -21,10 +22,22 @@ ACCEPTED = (
 )
 
 
-def to_frame(table: Any, what: str = "data") -> Frame:
-    """Return a table as a narwhals frame, its column names as text."""
+REFUSALS = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    pa.ArrowNotImplementedError,
+    OverflowError,
+)  # by Arrow, of values that no column can hold
+
+
+def to_frame(table: Any, what: str = "data", wanted: Collection[str] | None = None) -> Frame:
+    """Return a table as a narwhals frame, its column names as text.
+
+    Where all `wanted` columns are there, others that come from Python objects are left out: they
+    may hold anything.
+    """
     if isinstance(table, Mapping):
-        return nw.from_native(_arrow_of_mapping(table, what), eager_only=True)
+        return nw.from_native(_arrow_of_mapping(table, what, wanted), eager_only=True)
     try:
         frame: Frame = nw.from_native(table)
         names = [str(name) for name in frame.collect_schema().names()]
@@ -38,7 +51,7 @@ def to_frame(table: Any, what: str = "data") -> Frame:
         raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
     if isinstance(frame, nw.LazyFrame):
         return frame
-    return nw.from_native(_arrow_of_frame(frame, what), eager_only=True)
+    return nw.from_native(_arrow_of_frame(frame, what, wanted), eager_only=True)
 
 
 def in_memory(frame: Frame) -> nw.DataFrame[Any]:
@@ -46,11 +59,39 @@ def in_memory(frame: Frame) -> nw.DataFrame[Any]:
     return frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
 
 
-def _arrow_of_frame(frame: nw.DataFrame[Any], what: str) -> pa.Table:
+def fitted(
+    frame: nw.DataFrame[Any], numbers: Collection[str], dates: Collection[str] = ()
+) -> nw.DataFrame[Any]:
+    """Return a frame in memory whose columns of numbers and dates are such for Arrow too.
+
+    Arrow refuses whole numbers that Float64 must round; it knows no time of a day alone, and
+    nothing of columns without a single value.
+    """
+    table: pa.Table = frame.to_native()
+    columns = []
+    for name, column in zip(table.column_names, table.columns):
+        kind = column.type
+        if name in numbers and (pa.types.is_null(kind) or pa.types.is_integer(kind)):
+            column = column.cast(pa.float64(), safe=False)
+        elif name in dates and (pa.types.is_null(kind) or pa.types.is_date(kind)):
+            column = column.cast(pa.timestamp("us"))
+        columns.append(column)
+    return nw.from_native(pa.table(columns, names=table.column_names), eager_only=True)
+
+
+def _kept(names: Collection[str], wanted: Collection[str] | None) -> set[str]:
+    return set(names) if wanted is None or not set(wanted) <= set(names) else set(wanted)
+
+
+def _arrow_of_frame(
+    frame: nw.DataFrame[Any], what: str, wanted: Collection[str] | None
+) -> pa.Table:
     if frame.implementation.is_pandas():
+        kept = _kept([str(name) for name in frame.columns], wanted)
         columns = {
             str(name): _arrow_of_series(frame.get_column(name).to_native(), str(name), what)
             for name in frame.columns
+            if str(name) in kept
         }
         return pa.table(columns)
     table = frame.to_arrow()
@@ -60,14 +101,31 @@ def _arrow_of_frame(frame: nw.DataFrame[Any], what: str) -> pa.Table:
 def _arrow_of_series(series: Any, name: str, what: str) -> pa.Array:
     try:
         found = pa.Array.from_pandas(series)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        inner = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
+        if isinstance(inner, pa.BaseExtensionType) or (inner != found.type and _is_nested(inner)):
+            # Periods and intervals, of which Arrow sees the parts only: their names.
+            found = pa.array(series.astype(object).map(str, na_action="ignore"), from_pandas=True)
+    except REFUSALS:
         raise DataError(_mixed(series.tolist(), name, what)) from None
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
-def _arrow_of_mapping(table: Mapping[Any, Any], what: str) -> pa.Table:
+def _is_nested(dtype: Any) -> bool:
+    return bool(pa.types.is_nested(dtype))
+
+
+def _arrow_of_mapping(
+    table: Mapping[Any, Any], what: str, wanted: Collection[str] | None
+) -> pa.Table:
+    names = [str(name) for name in table]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
+    kept = _kept(names, wanted)
     columns = {
-        str(name): _arrow_of_values(values, str(name), what) for name, values in table.items()
+        name: _arrow_of_values(values, name, what)
+        for name, values in zip(names, table.values())
+        if name in kept
     }
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
@@ -77,7 +135,7 @@ def _arrow_of_mapping(table: Mapping[Any, Any], what: str) -> pa.Table:
 
 def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
     """Return one column; masked entries and None are missing."""
-    array = np.asanyarray(values)
+    array = to_array(values)
     if array.ndim != 1:
         raise DataError(
             f"Column {name!r} of {what} has {array.ndim} dimensions; expected one value a row."
@@ -86,10 +144,21 @@ def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
     data = np.asarray(array)
     if data.dtype.kind == "f" and data.dtype.itemsize not in (4, 8):
         data = data.astype(np.float64)
+    if not data.dtype.isnative:
+        data = data.astype(data.dtype.newbyteorder("="))
     try:
         return pa.array(data, mask=mask, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        raise DataError(_mixed(list(array), name, what)) from None
+    except REFUSALS:
+        raise DataError(_mixed(array.tolist(), name, what)) from None
+
+
+def to_array(values: Any) -> AnyArray:
+    """Return a sequence as an array; a list of different things is not made text of."""
+    # Not np.asarray: a masked array would lose its mask, and missing values their absence.
+    array = np.asanyarray(values)
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        return np.array(values, dtype=object)
+    return array
 
 
 def _mixed(values: list[Any], name: str, what: str) -> str:
@@ -99,8 +168,9 @@ def _mixed(values: list[Any], name: str, what: str) -> str:
         if value is not None and value == value:
             kinds.setdefault(type(value).__name__, value)
     shown = " and ".join(f"{kind} ({value!r})" for kind, value in list(kinds.items())[:2])
+    fault = "mixes types" if len(kinds) > 1 else "holds values that are no number, text or date"
     return (
-        f"Column {name!r} of {what} mixes types: {shown}; make it one type, or leave it out with "
+        f"Column {name!r} of {what} {fault}: {shown}; make it one type, or leave it out with "
         "features=[...]."
     )
 

@@ -6,17 +6,22 @@
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from conjoin.errors import ArgumentError, DataError
 from conjoin.tables.encoding import (
+    DIGITS,
     MISSING,
+    OTHER,
     Category,
     Date,
     Encoding,
@@ -29,7 +34,7 @@ from conjoin.tables.encoding import (
     present,
     to_plain,
 )
-from conjoin.tables.frame import Frame
+from conjoin.tables.frame import Frame, fitted
 
 MISSING_CHOICES = ("indicator", "median", "drop", "raise")
 MOST_LEVELS = 20  # with a 0/1 column of their own
@@ -38,6 +43,10 @@ FEWEST = 5  # rows that it needs, and missing values for an indicator
 MOST_NAMES_SHOWN = 5
 MOST_DATES_TRIED = 20_000
 HALF_A_YEAR, TWO_WEEKS = 0.5, 14 / 365.25
+NUMBER = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
+)
+KIND_WORDS = {"number": "a number", "flag": "true/false", "category": "text", "date": "a date"}
 DATE_FORMATS = (
     "%Y-%m-%d",
     "%Y/%m/%d",
@@ -95,9 +104,10 @@ class Roles:
 
 
 def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
+    if isinstance(value, str) or not isinstance(value, Iterable):
         return (str(value),)
-    return tuple(str(name) for name in value)
+    names = tuple(str(name) for name in value)
+    return tuple(sorted(names)) if isinstance(value, (set, frozenset)) else names
 
 
 @dataclass(frozen=True)
@@ -127,7 +137,7 @@ class Schema:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of the table that are used as features."""
-        return tuple(e.name for e in self.encodings if e.features())
+        return tuple(e.name for e in self.encodings if set(e.features()) - set(self.constant))
 
     def expressions(self) -> list[nw.Expr]:
         """Return an expression for each feature."""
@@ -140,11 +150,14 @@ class Schema:
 
     def encode(self, frame: nw.DataFrame[Any], what: str = "X") -> np.ndarray:
         """Return the features of rows in memory, shape (rows, features)."""
-        known = set(frame.columns)
+        known = frame.columns
         absent = [name for name in self.columns if name not in known]
         if absent:
             raise DataError(f"{what} lacks column {absent[0]!r}; {_close(absent[0], known)}")
-        selected = self.select(frame, what)
+        kinds = {e.name: e.kind for e in self.encodings if e.name in self.columns}
+        numbers = [name for name, kind in kinds.items() if kind in ("number", "flag")]
+        dates = [name for name, kind in kinds.items() if kind == "date"]
+        selected = self.select(fitted(frame, numbers, dates), what)
         rows = np.empty((len(frame), len(self.features)))
         for j, name in enumerate(self.features):
             rows[:, j] = selected.get_column(name).to_numpy()
@@ -159,16 +172,22 @@ class Schema:
         """Return the features of a frame as a frame; engines' own errors become one sentence."""
         try:
             return frame.select(*self.expressions())
-        except DataError:
-            raise
         except Exception as error:
-            raise DataError(
-                f"The columns of {what} do not have the types of training: "
-                f"{str(error).splitlines()[0]}; expected {self._types()}."
-            ) from None
+            raise DataError(self._misfit(frame, what, error)) from None
 
-    def _types(self) -> str:
-        return ", ".join(f"{e.name!r} {e.kind}" for e in self.encodings[:MOST_NAMES_SHOWN])
+    def _misfit(self, frame: Any, what: str, error: Exception) -> str:
+        """Say which column does not have the type it had at fitting."""
+        for e in self.encodings:
+            try:
+                frame.select(*e.expressions())
+            except Exception:
+                written = f" written as {e.format}" if isinstance(e, Date) and e.format else ""
+                return (
+                    f"Column {e.name!r} of {what} was {KIND_WORDS[e.kind]}{written} at fitting, "
+                    f"but now it is {frame.collect_schema()[e.name]}{_such_as(frame, e)}; give it "
+                    "the same type."
+                )
+        return f"The columns of {what} are not as at fitting: {str(error).splitlines()[0]}."
 
     def without(self, constant: Sequence[str]) -> "Schema":
         """Return the schema with more features that are not used."""
@@ -180,6 +199,7 @@ class Schema:
         return {
             "target": r.target,
             "by": list(r.by),
+            "features": None if r.features is None else list(r.features),
             "weights": r.weights,
             "columns": [to_plain(e) for e in self.encodings],
             "constant": list(self.constant),
@@ -188,7 +208,13 @@ class Schema:
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> "Schema":
         """Return the schema of plain values."""
-        roles = Roles(values["target"], tuple(values["by"]), None, values["weights"])
+        features = values.get("features")
+        roles = Roles(
+            values["target"],
+            tuple(values["by"]),
+            None if features is None else tuple(features),
+            values["weights"],
+        )
         encodings = tuple(from_plain(column) for column in values["columns"])
         return cls(roles, encodings, tuple(values["constant"]))
 
@@ -219,7 +245,21 @@ def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
             + "; ".join(f"{e.name!r} {e.describe()}" for e in encodings[:MOST_NAMES_SHOWN])
             + "."
         )
+    _refuse_repeated(encodings)
     return Schema(roles, encodings)
+
+
+def _refuse_repeated(encodings: Sequence[Encoding]) -> None:
+    """Refuse columns that would give two features of one name."""
+    home: dict[str, str] = {}
+    for e in encodings:
+        for feature in e.features():
+            if feature in home:
+                raise DataError(
+                    f"Columns {home[feature]!r} and {e.name!r} would both give a feature named "
+                    f"{feature!r}; rename one of them."
+                )
+            home[feature] = e.name
 
 
 def check_roles(roles: Roles, columns: Sequence[str]) -> None:
@@ -352,12 +392,12 @@ def _date(
         clock = (date.dt.hour() * 60 + date.dt.minute()).max().alias("latest")
         if int(one_row(frame.select(clock))["latest"] or 0) > 0:
             parts.append("time of day")
-    return Date(name, tuple(parts), float(facts[f"mean {name}"]), format)
+    return Date(name, tuple(parts), round(float(facts[f"mean {name}"]), DIGITS), format)
 
 
 def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
     counts = level_counts(frame, name)
-    absent = counts.pop(None, 0) + counts.pop("", 0)
+    absent = counts.pop(None, 0)
     if not counts:
         return LeftOut(name, "all values are missing")
     if absent:
@@ -366,7 +406,9 @@ def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
         special = _numbers_or_dates(frame, name, counts, rows, missing)
         if special is not None:
             return special
-    return _category(name, {**counts, **({MISSING: absent} if absent else {})}, rows)
+    if absent:
+        counts[MISSING] = counts.get(MISSING, 0) + absent
+    return _category(name, counts, rows)
 
 
 def level_counts(frame: Frame, name: str) -> dict[Any, int]:
@@ -398,7 +440,7 @@ def _numbers_or_dates(
         asked = (values.count(), values.min(), values.max(), values.mean())
         facts = _named_facts(frame, name, asked, rows)
         return _number(frame, name, facts, missing, text=True)
-    format = date_format(list(counts)[:: max(1, len(counts) // MOST_DATES_TRIED)])
+    format = date_format(list(counts))
     if format is None:
         return None
     date = as_date(nw.col(name), format)
@@ -416,12 +458,15 @@ def _named_facts(frame: Frame, name: str, asked: Any, rows: int) -> dict[str, An
 def date_format(values: Sequence[str]) -> str | None:
     """Return the first format in which all texts are dates, if there is one.
 
+    Some texts are tried with care, the others as fast as Arrow can.
+
     >>> date_format(["31/12/2017", "01/02/2018"])
     '%d/%m/%Y'
     >>> date_format(["sunny", "rainy"]) is None
     True
     """
-    return next((f for f in FORMATS if _all_parse(values, f)), None)
+    some = values[:: max(1, len(values) // MOST_DATES_TRIED)]
+    return next((f for f in FORMATS if _all_parse(some, f) and _arrow_parses(values, f)), None)
 
 
 def _all_parse(values: Sequence[str], format: str) -> bool:
@@ -433,10 +478,19 @@ def _all_parse(values: Sequence[str], format: str) -> bool:
     return True
 
 
+def _arrow_parses(values: Sequence[str], format: str) -> bool:
+    found = pc.strptime(pa.array(values, pa.string()), format, "us", error_is_null=True)
+    return int(found.null_count) == 0
+
+
 def _category(name: str, counts: Mapping[str, int], rows: int) -> Encoding:
     ordered = sorted(counts, key=lambda level: (-counts[level], level))
+    if len(ordered) == 1:
+        return LeftOut(name, f"it is {ordered[0]!r} in every row")
     needed = max(FEWEST, RAREST * rows) if len(ordered) > 2 else 1
     frequent = [level for level in ordered[:MOST_LEVELS] if counts[level] >= needed]
+    # A level of that name stands for rare ones already.
+    frequent = [level for level in frequent if level != OTHER]
     if not frequent or (
         len(ordered) > MOST_LEVELS and sum(counts[level] for level in frequent) < rows / 2
     ):
@@ -445,12 +499,21 @@ def _category(name: str, counts: Mapping[str, int], rows: int) -> Encoding:
     return Category(name, frequent[0], tuple(frequent[1:]), rare > 0, rare)
 
 
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+def _is_number(value: str) -> bool:
+    """Say whether a text is a number as every engine reads it, so not 1_000."""
+    return NUMBER.fullmatch(value) is not None
+
+
+def _such_as(frame: Any, encoding: Encoding) -> str:
+    """Return a value of a column for a message, if possible one that is not as it should be."""
+    if isinstance(frame, nw.LazyFrame):
+        return ""
+    values = frame.get_column(encoding.name).drop_nulls().to_list()
+    odd = [v for v in values if not (isinstance(v, str) and _is_number(v.strip()))]
+    if isinstance(encoding, Date) and encoding.format:
+        odd = [v for v in odd if not _all_parse([str(v)], encoding.format)]
+    shown = odd or values
+    return f" with values such as {shown[0]!r}" if shown else ""
 
 
 def complete(schema: Schema) -> nw.Expr:
@@ -464,8 +527,10 @@ def complete(schema: Schema) -> nw.Expr:
 
 def _absent(encoding: Encoding) -> nw.Expr:
     column = nw.col(encoding.name)
-    if isinstance(encoding, Number) and not encoding.text:
-        return present(column).is_null()
+    if isinstance(encoding, Number):
+        return present(as_text(column) if encoding.text else column).is_null()
+    if isinstance(encoding, Category) or (isinstance(encoding, Date) and encoding.format):
+        return as_text(column).is_null()
     return column.is_null()
 
 

@@ -1,0 +1,98 @@
+"""Names, texts and errors on their way into and out of DuckDB."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import duckdb
+
+from conjoin.errors import ReadError
+
+CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
+CSV_FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
+CSV_COUNT = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+CSV_VALUE = re.compile(r"converting column \"(.*)\"\. Could not convert string \"(.*)\" to '(.*)'")
+
+
+def quote_name(name: str) -> str:
+    """Return a column or table name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """Return a text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quote_list(texts: Iterable[str]) -> str:
+    """Return texts as a SQL list."""
+    return "[" + ", ".join(quote_text(text) for text in texts) + "]"
+
+
+def quote_path(path: Path) -> str:
+    """Return a path as SQL that DuckDB takes literally, not as a pattern."""
+    return quote_text(re.sub(r"([\[*?])", r"[\1]", str(path)))
+
+
+def check_query(query: str, connection: duckdb.DuckDBPyConnection) -> None:
+    """Refuse a query that is anything but one SELECT."""
+    try:
+        statements = connection.extract_statements(query)
+    except duckdb.Error as error:
+        raise query_error(query, error) from None
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise ReadError(f"query={query!r} is not one SELECT; write a single SELECT statement.")
+
+
+def query_error(query: str, error: Exception) -> ReadError:
+    """Return what to say where a query does not run."""
+    return ReadError(f"query={query!r} cannot be run: {reason_of(error)}; correct the query.")
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first sentence of an error, passwords and the error's class left out."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    first = re.sub(r"^[A-Z]\w*(?: \w+)? Error: ", "", lines[0]) if lines else "no reason given"
+    if len(lines) > 1 and lines[1].startswith(("Did you mean", "Candidate bindings")):
+        first = f"{first.rstrip('!')} ({lines[1].rstrip('?')})"
+    return without_password(first).rstrip(".!")
+
+
+def without_password(text: str) -> str:
+    """Return a text in which no address carries a password."""
+    text = re.sub(r"(\w+://[^\s:/@]*):\S*@", r"\1@", text)
+    return re.sub(r"(password=)[^&\s\"']*", r"\1...", text, flags=re.IGNORECASE)
+
+
+def explain(error: duckdb.Error, what: str) -> ReadError:
+    """Return what to say where a file or table cannot be read; `what` names it.
+
+    DuckDB names the file itself where rows of a CSV file are at fault.
+    """
+    text = str(error)
+    file = CSV_FILE.search(text)
+    if file:
+        what = f"File {Path(file[1]).name!r}"
+    line = CSV_LINE.search(text)
+    at = f"{what}, line {line[1]}," if line else what
+    if counts := CSV_COUNT.search(text):
+        return ReadError(
+            f"{at} has {counts[2]} values where the header names {counts[1]} columns; "
+            "correct that line."
+        )
+    if value := CSV_VALUE.search(text):
+        return ReadError(
+            f"{at} holds {value[2]!r} in column {value[1]!r}, which is {value[3]} in the rows "
+            "before; correct that value."
+        )
+    if "unterminated quote" in text:
+        return ReadError(f"{at} opens a quote that is never closed; correct that line.")
+    if "not utf-8" in text or "not latin-1" in text:
+        return ReadError(f"{what} is neither UTF-8 nor Latin-1 text; save it as UTF-8.")
+    if "GZIP" in text:
+        return ReadError(f"{what} is damaged or cut short (gzip); write it again.")
+    if "CSV Parser state machine" in text or "sniffing file" in text:
+        return ReadError(
+            f"{what} is not regular CSV: quotes or line endings are mixed; write it again."
+        )
+    return ReadError(f"{what} cannot be read: {reason_of(error)}; correct that or write it again.")
