@@ -4,7 +4,7 @@ Fitting and validating a strategy or judging every join takes time that not ever
 spend, so each piece is formed on first use and kept. Only moments are kept, no rows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,13 +22,21 @@ from conjoin.grouping.ledger import ledger
 from conjoin.grouping.objective import sum_by
 from conjoin.methods import PARTITIONS
 from conjoin.models.partial import posterior
-from conjoin.moments import Basis
-from conjoin.result import Estimate, LinearFit, MergeVerdict, Partition, Placement
+from conjoin.moments import Basis, Moments
+from conjoin.result import (
+    Alternative,
+    Estimate,
+    LinearFit,
+    MergeVerdict,
+    Partition,
+    Placement,
+)
 from conjoin.tables.schema import Schema
 from conjoin.working import Working
 
 NO_INTERVAL = (float("nan"), float("nan"))
 FEWEST_ROWS = 5  # of a cluster whose mean features are told
+MOST_ALTERNATIVES = 3  # clusters beside its own with which a dataset is compared
 MOST_INTERVALS = 200  # merges up to which the ledger has intervals for the gain
 
 
@@ -212,25 +220,56 @@ class Evidence:
     @cached_property
     def verdicts(self) -> tuple[MergeVerdict, ...]:
         """The ledger: a verdict on every step of the history."""
-        position = {name: k for k, name in enumerate(self.described.names)}
-        scale = self.working.basis.target_scale**2
+        return self.ledger(None)
+
+    def ledger(self, most: int | None) -> tuple[MergeVerdict, ...]:
+        """Return verdicts on the first steps of the history."""
         few = len(self.history) <= MOST_INTERVALS
-        lines = []
-        for merge in self.history:
-            sides = [[position[name] for name in side] for side in (merge.left, merge.right)]
-            left, right = (self.working.moments[side] for side in sides)
-            found = judge_merge(left, right, delta=self.delta, interval=few)
-            lines.append(
-                MergeVerdict(
-                    merge.left,
-                    merge.right,
-                    merge.joined,
-                    found.verdict,
-                    found.gain * scale,
-                    (found.interval[0] * scale, found.interval[1] * scale) if few else NO_INTERVAL,
-                )
-            )
-        return tuple(lines)
+        return tuple(self._judge(merge, interval=few) for merge in self.history[:most])
+
+    def _judge(self, merge: Merge, *, interval: bool) -> MergeVerdict:
+        left, right = (self._moments_of(side) for side in (merge.left, merge.right))
+        scale = self.working.basis.target_scale**2
+        found = judge_merge(left, right, delta=self.delta, interval=interval)
+        bounds = (found.interval[0] * scale, found.interval[1] * scale)
+        return MergeVerdict(
+            merge.left,
+            merge.right,
+            merge.joined,
+            found.verdict,
+            found.gain * scale,
+            bounds if interval else NO_INTERVAL,
+        )
+
+    def _moments_of(self, names: Sequence[str]) -> Moments:
+        return self.working.moments[[self._position[name] for name in names]]
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.described.names)}
+
+    def alternatives(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining one dataset with its own cluster and the nearest others.
+
+        Nearest by the distance of partially pooled coefficients, in working coordinates.
+        """
+        k = self._position[name]
+        near = posterior(self.working.moments, self.working.hyper).beta
+        centres = np.stack([near[members].mean(axis=0) for members in self._members])
+        distance = np.sum((centres - near[k]) ** 2, axis=1)
+        own = int(self.labels[k])
+        others = [int(c) for c in np.argsort(distance, kind="stable") if c != own]
+        found = []
+        for c in [own, *others[:MOST_ALTERNATIVES]]:
+            members = tuple(n for n in self._names_in(c) if n != name)
+            if members:
+                merge = Merge((name,), members, PairScore(float("nan"), c == own))
+                line = self._judge(merge, interval=True)
+                found.append(Alternative(c, line.verdict, line.gain, line.interval))
+        return tuple(found)
+
+    def _names_in(self, cluster: int) -> list[str]:
+        return [self.described.names[k] for k in self._members[cluster]]
 
     @cached_property
     def placement(self) -> Placement:

@@ -1,6 +1,7 @@
 """The public functions: tables in, decisions and models out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import narwhals as nw
@@ -21,10 +22,12 @@ from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.result import Comparison, LinearFit, Partition
 from conjoin.tables import DatasetCollection, collect
-from conjoin.tables.collect import collect_rows, one_frame
-from conjoin.tables.frame import is_lazy
+from conjoin.tables.collect import collect_rows, one_frame, settle_columns
+from conjoin.tables.frame import in_memory, is_lazy, to_frame
+from conjoin.tables.read import Source, is_source, open_source
 from conjoin.tables.reduce import Reduced, reduce, stays
 from conjoin.tables.schema import Roles
+from conjoin.tables.sql import quote_name
 from conjoin.working import Working
 
 Progress = Callable[[int, int], None]
@@ -50,7 +53,7 @@ def compare(
     Parameters
     ----------
     a, b : frames
-        pandas or Polars frames, or mappings of column names to arrays.
+        Frames (pandas, Polars, ...), mappings of column names to arrays, or files.
     target : str
         Column to predict.
     method : str or Criterion
@@ -90,7 +93,7 @@ def compare(
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options)
     collection = collect(
-        {"a": a, "b": b},
+        {"a": _read(a), "b": _read(b)},
         target=target,
         features=features,
         weights=weights,
@@ -145,6 +148,7 @@ def partition(
     weights: str | None = None,
     missing: str = "indicator",
     columns: str | None = None,
+    query: str | None = None,
     intercept: bool = True,
     progress: Progress | None = None,
     **options: Any,
@@ -153,8 +157,10 @@ def partition(
 
     Parameters
     ----------
-    data : frame, or mapping of names to frames
-        One table with a column `by` that names the dataset of each row, or a table per dataset.
+    data : frame, mapping of names to frames, or files
+        One table with a column `by` that names the dataset of each row, or a table per dataset;
+        pandas, Polars, Arrow, DuckDB, Dask or PySpark, columns of any kind. A text or path names
+        files, folders, patterns or a database table (`conjoin.tables.read`).
     target : str
         Column to predict.
     by : str or list of str, optional
@@ -180,6 +186,8 @@ def partition(
         Folds of the validation.
     random_state, features, weights, missing, columns, intercept, **options
         As in `compare`.
+    query : str, optional
+        Where data names files: a SELECT over them, as table `data`.
     progress : callable, optional
         Called with the number of steps done so far and in all.
 
@@ -208,7 +216,45 @@ def partition(
     criterion = make_criterion(method, options) if use_greedy else None
     if criterion is None and options:
         raise ArgumentError(f"method={method!r} does not take these options: {sorted(options)}.")
-    roles = Roles.of(target, by, features, weights)
+    run = partial(
+        _from_table,
+        method=method,
+        criterion=criterion,
+        strategy=strategy,
+        count=count,
+        delta=delta,
+        folds=folds,
+        seed=seed,
+        missing=missing,
+        intercept=intercept,
+        progress=progress,
+    )
+    if not is_source(data):
+        if query is not None:
+            raise ArgumentError("query goes with files or a database; data is a table already.")
+        return run(data, Roles.of(target, by, features, weights), columns=columns)
+    with open_source(data, by=by or (), query=query) as source, source.reading():
+        roles = Roles.of(target, source.by or by, features, weights)
+        return run(_usable(source, roles, columns), roles, columns=None)
+
+
+def _from_table(
+    data: Any,
+    roles: Roles,
+    *,
+    method: str | Criterion,
+    criterion: Criterion | None,
+    strategy: str,
+    count: str,
+    delta: float,
+    folds: int,
+    seed: int,
+    missing: str,
+    columns: str | None,
+    intercept: bool,
+    progress: Progress | None,
+) -> Partition:
+    """Find clusters and models of tables; arguments have been checked."""
     reduced = None
     if criterion is None and not isinstance(data, Mapping):
         reduced = _reduced(data, roles, missing, folds, seed, intercept)
@@ -256,6 +302,23 @@ def _partition(
     kind = "agglomerative" if grouping is None else "greedy"
     evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges)
     return evidence.using(strategy)
+
+
+def _usable(source: Source, roles: Roles, columns: str | None) -> Any:
+    """Return the rows of files with the columns that are to be used."""
+    names = list(source.relation.columns)
+    dropped = settle_columns(source.partial_columns, roles, columns, set(names))
+    if not dropped:
+        return source.relation
+    return source.relation.project(", ".join(quote_name(n) for n in names if n not in dropped))
+
+
+def _read(table: Any) -> Any:
+    """Return a table as it is, or read the file it names."""
+    if not is_source(table):
+        return table
+    with open_source(table) as source, source.reading():
+        return in_memory(to_frame(source.relation)).to_native()
 
 
 def described(collection: DatasetCollection) -> Described:

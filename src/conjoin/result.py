@@ -151,6 +151,20 @@ class MergeVerdict:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """A cluster that a dataset is in, or could be in, and what joining the two is worth.
+
+    `verdict`, `gain` and `interval` as in `Comparison`, for the dataset against the other datasets
+    of the cluster.
+    """
+
+    cluster: int
+    verdict: str
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Assignment:
     """Where a new dataset belongs.
 
@@ -252,6 +266,12 @@ class Evidence(Protocol):
     def placement(self) -> Placement:
         """What is needed to place a new dataset."""
 
+    def ledger(self, most: int | None) -> tuple[MergeVerdict, ...]:
+        """Return verdicts on the first steps."""
+
+    def alternatives(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining one dataset with its own cluster and others."""
+
     def using(self, strategy: str) -> "Partition":
         """Return the result with the models of a strategy."""
 
@@ -321,6 +341,21 @@ class Partition:
     def verdicts(self) -> tuple[MergeVerdict, ...]:
         """The ledger: a verdict on every step of the history."""
         return self.evidence.verdicts
+
+    def ledger(self, most: int | None = None) -> tuple[MergeVerdict, ...]:
+        """Return the ledger's first lines; verdicts on all of very many steps take time."""
+        return self.evidence.ledger(most)
+
+    def explain(self, name: str) -> tuple[Alternative, ...]:
+        """Say what joining a dataset with its own cluster is worth, then with the nearest others.
+
+        A dataset alone in its cluster is compared with others only.
+        """
+        if str(name) not in self.labels:
+            raise DataError(
+                f"Dataset {name!r} was not there at fitting; known are {shown(list(self.labels))}."
+            )
+        return self.evidence.alternatives(str(name))
 
     @property
     def columns(self) -> dict[str, str]:

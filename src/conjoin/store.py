@@ -23,7 +23,14 @@ from conjoin.criterion import PairScore
 from conjoin.errors import ArgumentError, ReadError
 from conjoin.grouping import Merge
 from conjoin.moments import Basis
-from conjoin.result import Estimate, LinearFit, MergeVerdict, Partition, Placement
+from conjoin.result import (
+    Alternative,
+    Estimate,
+    LinearFit,
+    MergeVerdict,
+    Partition,
+    Placement,
+)
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
@@ -48,19 +55,19 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text so that an interruption leaves the old file, or none, but no half of one."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+                file.write(text)
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise ArgumentError(
-            f"{str(path)!r} cannot be written ({error.strerror}); choose a folder that exists and "
-            "that you may write to."
+            f"{str(path)!r} cannot be written ({error.strerror}); name a file in a folder that "
+            "exists and that you may write to."
         ) from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _umask() -> int:
@@ -100,12 +107,12 @@ def load_with_extra(path: str | Path) -> tuple[Partition, dict[str, Any]]:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
     except FileNotFoundError:
         raise ReadError(f"File {str(path)!r} does not exist; check the path.") from None
     except OSError as error:
         raise ReadError(f"File {str(path)!r} cannot be read: {error.strerror}.") from None
-    except ValueError:  # neither text nor JSON, whole or cut
+    except (ValueError, RecursionError):  # neither text nor JSON, whole or cut
         raise ReadError(
             f"File {path.name!r} is no model of conjoin, or only part of one; expected a file "
             "written by save or --save."
@@ -130,7 +137,7 @@ def _content(result: Partition) -> dict[str, Any]:
         "strategy": result.strategy,
         "datasets": names,
         "labels": [result.labels[name] for name in names],
-        "limits": {name: list(limits[name]) for name in limits},
+        "limits": {name: [_number(x) for x in limits[name]] for name in limits},
         "models": {
             "datasets": _fits([result.coefficients[name] for name in names]),
             "clusters": _fits(result.models),
@@ -146,6 +153,13 @@ def _content(result: Partition) -> dict[str, Any]:
                 "interval": [_number(x) for x in line.interval],
             }
             for line in result.verdicts
+        ],
+        "alternatives": [
+            [
+                [a.cluster, a.verdict, _number(a.gain), *(_number(x) for x in a.interval)]
+                for a in result.explain(name)
+            ]
+            for name in names
         ],
         "placement": {
             "basis": {
@@ -212,6 +226,15 @@ class Stored:
     history: tuple[Merge, ...]
     verdicts: tuple[MergeVerdict, ...]
     placement: Placement
+    known: dict[str, tuple[Alternative, ...]]
+
+    def ledger(self, most: int | None) -> tuple[MergeVerdict, ...]:
+        """Return the first verdicts."""
+        return self.verdicts[:most]
+
+    def alternatives(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining a dataset with its own cluster and others."""
+        return self.known[name]
 
     def using(self, strategy: str) -> Partition:
         """Refuse: only one strategy was saved."""
@@ -224,7 +247,7 @@ class Stored:
 def _partition(content: Mapping[str, Any]) -> Partition:
     schema = Schema.from_plain(content["schema"])
     names = list(content["datasets"])
-    limits = {name: (low, high) for name, (low, high) in content["limits"].items()}
+    limits = {n: (float(low), float(high)) for n, (low, high) in content["limits"].items()}
     labels = dict(zip(names, content["labels"]))
     clusters: list[list[str]] = [[] for _ in range(max(content["labels"]) + 1)]
     for name, label in labels.items():
@@ -251,6 +274,13 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         history=history,
         verdicts=verdicts,
         placement=_from_placement(content["placement"]),
+        known={
+            name: tuple(
+                Alternative(c, verdict, float(gain), (float(low), float(high)))
+                for c, verdict, gain, low, high in lines
+            )
+            for name, lines in zip(names, content["alternatives"])
+        },
     )
     return Partition(
         clusters=clusters,

@@ -165,7 +165,7 @@ def test_options_mean_the_same_where_rows_stay(table, options, monkeypatch):
 def test_refusals_are_the_same_where_rows_stay(table, rows_stay):
     cases = [
         (table.assign(sales=1.0), "Target 'sales' is 1 in every row"),
-        (table.assign(sales=np.nan), "In all 1500 rows 'sales', 'store' is missing"),
+        (table.assign(sales=np.nan), "In all 1500 rows 'sales' or 'store' is missing"),
         (table.assign(sales="much"), "target='sales' is not numeric"),
         (table.assign(store="a"), "There is only one dataset"),
         (table.assign(store=range(len(table))), "Each of the 1,495 datasets has a single row"),

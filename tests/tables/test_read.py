@@ -1,5 +1,6 @@
 import gzip
 import os
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -131,10 +132,10 @@ def test_nothing_is_fetched_on_opening(tmp_path):
         assert len(source.relation.fetchall()) == 3
 
 
-def test_dates_keep_their_format(tmp_path):
-    path = write(tmp_path / "a.csv", "day,x\n13/02/2020,1\n14/02/2020,2\n")
+def test_dates_and_yes_or_no_stay_as_they_are_written(tmp_path):
+    path = write(tmp_path / "a.csv", "day,open,x\n13/02/2020,yes,1\n2020-02-14,no,2\n")
     with open_source(path) as source:
-        assert str(source.relation.fetchall()[0][0]) == "2020-02-13"
+        assert source.relation.fetchall()[0] == ("13/02/2020", "yes", 1)
 
 
 # What the header says
@@ -501,8 +502,9 @@ def test_numbers_of_several_types(tmp_path):
 
 
 def test_dates_and_times_stack(tmp_path):
-    x = write(tmp_path / "x.csv", "day,a\n13/02/2020,1\n")
-    y = write(tmp_path / "y.csv", "day,a\n2020-02-14 12:00:00,1\n")
+    day, hour = datetime(2020, 2, 13), datetime(2020, 2, 14, 12)
+    x = write_parquet(tmp_path / "x.parquet", day=pa.array([day.date()]), a=[1])
+    y = write_parquet(tmp_path / "y.parquet", day=pa.array([hour]), a=[1])
     assert types([x, y])["day"] == "TIMESTAMP"
     assert len(rows([x, y])) == 2
     z = write(tmp_path / "z.csv", "day,a\n3,1\n")

@@ -1,18 +1,24 @@
 """What the command line prints: readable on a terminal, plain elsewhere."""
 
+import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from conjoin.report.summarize import few, headline
 from conjoin.reproduce.synthetic import Cell
 from conjoin.result import Comparison, Partition
 
 MOST_STEPS_SHOWN = 12
+MOST_CLUSTERS_SHOWN = 30
+MOST_MEMBERS_SHOWN = 12
+MOST_FEATURES_SHOWN = 8
 
 
 @contextmanager
@@ -31,55 +37,51 @@ def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
         yield update
 
 
-def show_partition(result: Partition, target: str) -> None:
-    """Print the verdict, the clusters, the strategies and the ledger."""
-    console = Console(width=None if Console().is_terminal else 100)
-    console.print(_headline(result, target), highlight=False, soft_wrap=True)
-    clusters = Table(
-        "cluster", "datasets", "rows", "error (RMSE)", title="Clusters, one model each"
-    )
-    for i, (cluster, model) in enumerate(zip(result.clusters, result.models), start=1):
-        clusters.add_row(
-            str(i), escape(", ".join(cluster)), f"{model.rows:,}", f"{model.error**0.5:.5g}"
-        )
-    console.print(clusters)
+def show_json(facts: dict[str, Any]) -> None:
+    """Print plain values as JSON."""
+    print(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def show_partition(result: Partition, *, columns: bool = False) -> None:
+    """Print the verdict, the clusters, the strategies, the ledger and, if asked, the columns."""
+    console = _console()
+    console.print(escape(headline(result)), highlight=False, soft_wrap=True)
+    console.print(_clusters(result))
     console.print(_strategies(result))
     console.print(_ledger(result))
-    hidden = len(result.verdicts) - MOST_STEPS_SHOWN
+    hidden = len(result.history) - MOST_STEPS_SHOWN
     if hidden > 0:
-        console.print(f"... and {hidden} more steps.")
+        console.print(f"... and {hidden} more steps (--json has them all).")
     console.print(
         "Gain: estimated fall of the squared error when the two are joined. Joins are picked by "
         "evidence; only a verdict 'apart' speaks against one.",
         highlight=False,
     )
+    if columns:
+        table = Table("column", "what was done", title="Columns")
+        for name, words in result.columns.items():
+            table.add_row(escape(name), escape(words))
+        console.print(table)
 
 
-def _headline(result: Partition, target: str) -> str:
-    count, datasets = len(result.clusters), len(result.labels)
-    models = "1 model" if count == 1 else f"{count} models"
-    errors = result.errors
-    ours = errors[result.strategy].error
-    parts = [
-        _change(ours, errors[other].error, words)
-        for other, words in (("separate", "separate models"), ("pooled", "one pooled model"))
-    ]
-    text = (
-        f"Train {models} of '{escape(target)}' for {datasets} datasets. Strategy "
-        f"'{result.strategy}': expected squared error {', '.join(parts)}."
-    )
-    if result.strategy != "clusters":
-        change = _change(errors["clusters"].error, ours, f"'{result.strategy}'")
-        text += f" One model a cluster, as below: {change}."
-    return text
+def _console() -> Console:
+    return Console(width=None if Console().is_terminal else 100)
 
 
-def _change(error: float, other: float, words: str) -> str:
-    """Say how much lower or higher an error is than another one, in percent."""
-    share = round(100 * (error / other - 1))
-    if share == 0:
-        return f"the same as {words}"
-    return f"{abs(share)} % {'lower' if share < 0 else 'higher'} than {words}"
+def _clusters(result: Partition) -> Table:
+    table = Table("cluster", "datasets", "rows", "error (RMSE)", title="Clusters, one model each")
+    pairs = list(enumerate(zip(result.clusters, result.models), start=1))
+    for i, (cluster, model) in pairs[:MOST_CLUSTERS_SHOWN]:
+        table.add_row(
+            str(i), escape(few(cluster, MOST_MEMBERS_SHOWN)), f"{model.rows:,}", _root(model.error)
+        )
+    if len(pairs) > MOST_CLUSTERS_SHOWN:
+        table.add_row("...", f"and {len(pairs) - MOST_CLUSTERS_SHOWN} more clusters", "", "")
+    return table
+
+
+def _root(error: float) -> str:
+    return f"{error**0.5:.5g}" if math.isfinite(error) else "unknown"
 
 
 def _strategies(result: Partition) -> Table:
@@ -88,30 +90,65 @@ def _strategies(result: Partition) -> Table:
     )
     for name, estimate in sorted(result.errors.items(), key=lambda item: item[1].error):
         least = estimate.error - estimate.behind
-        behind = (
-            f"{100 * estimate.behind / least:.1f} % ± {100 * estimate.standard_error / least:.1f}"
-        )
+        behind = "best"
+        if estimate.behind > 0:
+            share, spread = (100 * x / least for x in (estimate.behind, estimate.standard_error))
+            behind = f"{share:.1f} % ± {spread:.1f}"
         weight = result.weights.get(name)
-        table.add_row(
-            name,
-            f"{estimate.error**0.5:.5g}",
-            behind if estimate.behind > 0 else "best",
-            f"{weight:.2f}" if weight else "",
-        )
+        marked = f"[bold]{name}[/bold]" if name == result.strategy else name
+        table.add_row(marked, _root(estimate.error), behind, f"{weight:.2f}" if weight else "")
     return table
 
 
 def _ledger(result: Partition) -> Table:
-    table = Table("join", "with", "gain", "verdict", "decision", title="Ledger of joins")
-    for line in result.verdicts[:MOST_STEPS_SHOWN]:
+    table = Table(
+        "join", "with", "gain", "interval", "verdict", "decision", title="Ledger of joins"
+    )
+    for line in result.ledger(MOST_STEPS_SHOWN):
         table.add_row(
-            escape(", ".join(line.left)),
-            escape(", ".join(line.right)),
+            escape(few(line.left)),
+            escape(few(line.right)),
             f"{line.gain:+.4g}" if math.isfinite(line.gain) else "unknown",
+            _interval(line.interval),
             line.verdict,
             "joined" if line.joined else "kept apart",
         )
     return table
+
+
+def _interval(interval: Sequence[float | None]) -> str:
+    low, high = (float("nan") if x is None else x for x in interval)
+    return "" if math.isnan(low) or math.isnan(high) else f"{low:+.3g} to {high:+.3g}"
+
+
+def show_dataset(facts: dict[str, Any]) -> None:
+    """Print why a dataset is where it is, and what its nearest alternatives are."""
+    console = _console()
+    console.print(escape(facts["reason"]), highlight=False, soft_wrap=True)
+    table = Table("model", "error (RMSE)", title="What each model is worth for this dataset")
+    for name, error in facts["errors"].items():
+        table.add_row(name, "unknown" if error is None else _root(error))
+    console.print(table)
+    if facts["alternatives"]:
+        table = Table("cluster", "datasets", "gain", "interval", "verdict", title="Alternatives")
+        for line in facts["alternatives"]:
+            gain = "unknown" if line["gain"] is None else f"{line['gain']:+.4g}"
+            own = " (its own)" if line["own"] else ""
+            table.add_row(
+                f"{line['cluster'] + 1}{own}",
+                escape(few(line["datasets"])),
+                gain,
+                _interval(line["interval"]),
+                line["verdict"],
+            )
+        console.print(table)
+    largest = sorted(facts["coef"].items(), key=lambda item: -abs(item[1]["shift"] or 0.0))
+    table = Table(
+        "feature", "coefficient", "pooled", title="Where it differs most from the pooled model"
+    )
+    for name, values in largest[:MOST_FEATURES_SHOWN]:
+        table.add_row(escape(name), f"{values['own']:.5g}", f"{values['pooled']:.5g}")
+    console.print(table)
 
 
 def show_comparison(result: Comparison, a: str, b: str) -> None:

@@ -7,7 +7,7 @@ and the value.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -18,9 +18,17 @@ from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
 from conjoin.tables.columns import Columns, to_columns
 from conjoin.tables.dataset import DatasetCollection, natural_order
-from conjoin.tables.encoding import Date, LeftOut, Number, present
-from conjoin.tables.frame import Frame, in_memory, is_table, to_frame
-from conjoin.tables.schema import Roles, Schema, check_roles, complete, learn, shown
+from conjoin.tables.encoding import Date, Flag, LeftOut, Number, present
+from conjoin.tables.frame import Frame, fitted, in_memory, is_table, to_frame
+from conjoin.tables.schema import (
+    Roles,
+    Schema,
+    check_missing,
+    check_roles,
+    complete,
+    learn,
+    shown,
+)
 
 DATASET = "dataset"
 SEPARATOR = " | "
@@ -52,6 +60,13 @@ def collect_rows(
     fewest: int = 2,
 ) -> DatasetCollection:
     """Do the same for columns whose roles are known; `fewest` datasets are needed."""
+    check_missing(missing)
+    _check_choice(columns)
+    if _is_tables(data) and len(data) < fewest:
+        raise DataError(
+            f"There is only one dataset ({str(next(iter(data)))!r}): the mapping has one entry; "
+            "joining needs at least two."
+        )
     clean = _clean_columns(data, roles)
     if clean is not None:
         return _of_clean(*clean, roles, fewest)
@@ -63,16 +78,16 @@ def collect_rows(
 
 def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Frame, Roles]:
     """Return one frame of all rows, and the roles with the columns that name datasets."""
-    if columns not in (None, *COLUMN_CHOICES):
-        raise ArgumentError(f"columns={columns!r} is unknown; expected 'intersect' or 'impute'.")
-    if isinstance(data, Mapping) and data and all(is_table(value) for value in data.values()):
+    _check_choice(columns)
+    if _is_tables(data):
         if roles.by:
             raise DataError(
                 f"by={roles.by[0]!r} names a column, but data is a mapping of dataset names to "
                 "tables; leave by out, or pass one table."
             )
         return _stack(data, roles, columns)
-    frame = to_frame(data)
+    wanted = {*roles.features, *_aside(roles)} if roles.features else None
+    frame = to_frame(data, wanted=wanted)
     names = frame.collect_schema().names()
     if not names:
         raise DataError("data is empty; pass a frame with rows, or a mapping of names to frames.")
@@ -85,12 +100,29 @@ def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Fram
     return frame, roles
 
 
+def _check_choice(columns: str | None) -> None:
+    if columns not in (None, *COLUMN_CHOICES):
+        raise ArgumentError(f"columns={columns!r} is unknown; expected 'intersect' or 'impute'.")
+
+
+def _is_tables(data: Any) -> bool:
+    """Say whether data are a mapping of dataset names to tables."""
+    if not isinstance(data, Mapping) or not data:
+        return False
+    examples = {type(value): value for value in data.values()}
+    return all(is_table(value) for value in examples.values())
+
+
+def _aside(roles: Roles) -> list[str]:
+    """Return the columns with a role other than that of a feature."""
+    return [*roles.by, roles.target, *([roles.weights] if roles.weights else [])]
+
+
 def fetch(frame: nw.LazyFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
     """Bring the columns that are needed into memory."""
-    names = frame.collect_schema().names()
-    aside = [*roles.by, roles.target, *([roles.weights] if roles.weights else [])]
-    wanted = names if roles.features is None else [*aside, *roles.features]
-    return in_memory(frame.select(*wanted))
+    if roles.features is not None:
+        frame = frame.select(*_aside(roles), *roles.features)
+    return in_memory(frame)
 
 
 # --- clean numbers, the short way ----------------------------------------------------------------
@@ -101,16 +133,16 @@ def _clean_columns(data: Any, roles: Roles) -> tuple[Columns, list[str], IntArra
 
     None where anything needs a closer look; the long way round then finds the words for it.
     """
-    if isinstance(data, Mapping) and data and all(is_table(value) for value in data.values()):
+    if _is_tables(data):
         return None if roles.by else _clean_tables(data, roles)
-    if len(roles.by) != 1:
+    if len(roles.by) != 1 or not _may_be_clean(data, roles):
         return None
     try:
         columns = to_columns(data)
     except DataError:
         return None
     by = columns.pop(roles.by[0], None)
-    if by is None or _missing(by).any() or not _is_clean(columns, roles):
+    if by is None or not _are_plain_names(by) or not _is_clean(columns, roles):
         return None
     return columns, *_names_and_codes([by])
 
@@ -118,19 +150,38 @@ def _clean_columns(data: Any, roles: Roles) -> tuple[Columns, list[str], IntArra
 def _clean_tables(
     data: Mapping[Any, Any], roles: Roles
 ) -> tuple[Columns, list[str], IntArray] | None:
-    try:
-        tables = {str(name): to_columns(table) for name, table in data.items()}
-    except DataError:
-        return None
-    first = next(iter(tables.values()))
-    if len(tables) < len(data) or any(
-        list(t) != list(first) or not _is_clean(t, roles) for t in tables.values()
-    ):
-        return None
+    tables: dict[str, Columns] = {}
+    first: list[str] | None = None
+    for name, table in data.items():
+        try:
+            columns = to_columns(table)
+        except DataError:
+            return None
+        first = list(columns) if first is None else first
+        if str(name) in tables or list(columns) != first or not _is_clean(columns, roles):
+            return None
+        tables[str(name)] = columns
     names = natural_order(list(tables))
     sizes = [len(tables[name][roles.target]) for name in names]
-    stacked = {c: np.concatenate([tables[name][c] for name in names]) for c in first}
+    stacked = {c: np.concatenate([tables[name][c] for name in names]) for c in first or ()}
     return stacked, names, np.repeat(np.arange(len(names)), sizes)
+
+
+def _may_be_clean(data: Any, roles: Roles) -> bool:
+    """Say whether all columns of a frame are numbers by their types, before any is looked at."""
+    if isinstance(data, Mapping):
+        return True
+    try:
+        types = nw.from_native(data, eager_only=True).schema
+    except (TypeError, nw.exceptions.NarwhalsError):
+        return False
+    aside = {*roles.by}
+    used = types if roles.features is None else [*_aside(roles), *roles.features]
+    return all(
+        c in types and (types[c].is_numeric() or types[c] == nw.Boolean)
+        for c in used
+        if c not in aside
+    )
 
 
 def _is_clean(columns: Columns, roles: Roles) -> bool:
@@ -156,7 +207,10 @@ def _of_clean(
 ) -> DatasetCollection:
     used = _feature_columns(columns, roles)
     X = np.stack([columns[c].astype(np.float64) for c in used], axis=1)
-    encodings = tuple(Number(c, float(mean)) for c, mean in zip(used, X.mean(axis=0)))
+    encodings = tuple(
+        Flag(c) if columns[c].dtype.kind == "b" else Number(c, float(mean))
+        for c, mean in zip(used, X.mean(axis=0))
+    )
     y = columns[roles.target].astype(np.float64)
     w = columns[roles.weights].astype(np.float64) if roles.weights else None
     return _assemble(X, y, w, names, codes, Schema(roles, encodings), fewest)
@@ -168,6 +222,7 @@ def _of_clean(
 def _of_frame(
     frame: nw.DataFrame[Any], roles: Roles, missing: str, fewest: int
 ) -> DatasetCollection:
+    frame = fitted(_with_null_names(frame, roles), set(frame.columns) - set(roles.by))
     check_target(frame, roles)
     frame = _with_known_rows(frame, roles)
     schema = learn(frame, roles, missing)
@@ -178,24 +233,52 @@ def _of_frame(
                 "Every row has a missing value, so missing='drop' leaves none; choose "
                 "missing='indicator' or name complete columns with features=[...]."
             )
-        tell_dropped(len(frame) - len(kept), len(frame), "a value is missing in them")
+        reason = "a value is missing in them" + _gone(frame, kept, roles)
+        tell_dropped(len(frame) - len(kept), len(frame), reason)
         frame, schema = kept, learn(kept, roles, missing)
     tell(schema)
     X = schema.encode(frame, "data")
     y = _floats(frame, roles.target)
+    names, codes = _datasets(frame, roles)
     if not np.isfinite(y).all():
-        row = int(np.argmin(np.isfinite(y)))
+        name = names[codes[int(np.argmin(np.isfinite(y)))]]
         raise DataError(
-            f"Target {roles.target!r} is infinite (row {row}); correct or drop the row."
+            f"Target {roles.target!r} is infinite in a row of dataset {name!r}; correct or drop "
+            "the row."
         )
     w = _floats(frame, roles.weights) if roles.weights else None
-    by = [frame.get_column(name).to_native() for name in roles.by]
-    return _assemble(X, y, w, *_names_and_codes(by), schema, fewest)
+    return _assemble(X, y, w, names, codes, schema, fewest)
+
+
+def _with_null_names(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
+    """Return a frame in which names that are not a number (NaN) are missing."""
+    types = frame.collect_schema()
+    numbers = [nw.col(c).fill_nan(None) for c in roles.by if types[c].is_float()]
+    return frame.with_columns(*numbers) if numbers else frame
+
+
+def _datasets(frame: nw.DataFrame[Any], roles: Roles) -> tuple[list[str], IntArray]:
+    return _names_and_codes([frame.get_column(name).to_native() for name in roles.by])
+
+
+def _gone(frame: nw.DataFrame[Any], kept: nw.DataFrame[Any], roles: Roles) -> str:
+    """Say which datasets have no row left."""
+    if len(kept) == len(frame):
+        return ""
+    named = frame.drop_nulls(list(roles.by))
+    after = set(_datasets(kept, roles)[0])
+    gone = [name for name in _datasets(named, roles)[0] if name not in after]
+    return f"; nothing is left of {shown(gone)}" if gone else ""
 
 
 def check_target(frame: Frame, roles: Roles) -> None:
-    """Refuse a target, or weights, that are no numbers."""
+    """Refuse a target, or weights, that are no numbers, and names that are no single values."""
     types = frame.collect_schema()
+    for column in roles.by:
+        if types[column].is_nested():
+            raise DataError(
+                f"by={column!r} is of type {types[column]}; choose a column of text or numbers."
+            )
     for role, name in (("target", roles.target), ("weights", roles.weights)):
         if name is None or types[name].is_numeric() or types[name] == nw.Boolean:
             continue
@@ -213,7 +296,9 @@ def check_target(frame: Frame, roles: Roles) -> None:
 def known_rows(roles: Roles) -> nw.Expr:
     """Return an expression that says where target, names and weights are all there."""
     there = ~present(nw.col(roles.target)).is_null()
-    for name in (*roles.by, *([roles.weights] if roles.weights else [])):
+    if roles.weights:
+        there = there & ~present(nw.col(roles.weights)).is_null()
+    for name in roles.by:
         there = there & ~nw.col(name).is_null()
     return there
 
@@ -223,16 +308,18 @@ def _with_known_rows(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any
     if not len(frame):
         raise DataError("There is no dataset: data has no rows.")
     kept = frame.filter(known_rows(roles))
-    tell_unknown(len(frame) - len(kept), len(frame), roles)
+    gone = _gone(frame, kept, roles) if len(kept) else ""
+    tell_unknown(len(frame) - len(kept), len(frame), roles, gone)
     return kept
 
 
-def tell_unknown(dropped: int, rows: int, roles: Roles) -> None:
+def tell_unknown(dropped: int, rows: int, roles: Roles, gone: str = "") -> None:
     """Say how many rows have no target or name, or refuse if all have none."""
-    words = shown([roles.target, *roles.by])
+    needed = (roles.target, *roles.by, *([roles.weights] if roles.weights else []))
+    words = " or ".join(repr(name) for name in needed)
     if dropped == rows:
         raise DataError(f"In all {rows} rows {words} is missing; there is nothing to learn from.")
-    tell_dropped(dropped, rows, f"{words} is missing in them")
+    tell_dropped(dropped, rows, f"{words} is missing in them{gone}")
 
 
 def tell_dropped(dropped: int, rows: int, reason: str) -> None:
@@ -314,6 +401,11 @@ def _weighted(
     largest = np.zeros(len(names))
     np.maximum.at(largest, codes, w)
     bad = (largest <= 0) | (np.bincount(codes, w < 0, minlength=len(names)) > 0)
+    if np.isinf(largest).any():
+        raise DataError(
+            f"Weights {schema.roles.weights!r} of dataset {names[int(np.argmax(largest))]!r} are "
+            "infinite in a row; correct or drop the row."
+        )
     if bad.any():
         k = int(np.argmax(bad))
         raise DataError(
@@ -354,6 +446,12 @@ def _names_and_codes(by: Sequence[Any]) -> tuple[list[str], IntArray]:
     found, codes = np.unique(codes, return_inverse=True)
     labels = [_label(code, texts) for code in found.tolist()]
     names = natural_order(sorted(set(labels)))
+    if len(names) < len(labels):
+        twice = next(name for name in names if labels.count(name) > 1)
+        raise DataError(
+            f"Two datasets are named {twice!r}, once their names are joined by {SEPARATOR!r}; "
+            "rename one, or name datasets by one column."
+        )
     rank = {name: k for k, name in enumerate(names)}
     return names, np.array([rank[label] for label in labels], dtype=np.int64)[codes]
 
@@ -366,9 +464,7 @@ def _unique(values: Any) -> tuple[list[str], IntArray]:
             found = found.dictionary_encode()
         return [name_of(key) for key in found.dictionary.to_pylist()], found.indices.to_numpy()
     if values.dtype.kind == "O":
-        texts = np.array([name_of(value) for value in values.tolist()], dtype=object).astype(str)
-        keys, inverse = np.unique(texts, return_inverse=True)
-        return keys.tolist(), inverse
+        return _unique(pa.chunked_array([pa.array(values)]))
     keys, inverse = np.unique(values, return_inverse=True)
     return [name_of(key) for key in keys.tolist()], inverse
 
@@ -386,17 +482,15 @@ def name_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _missing(values: AnyArray) -> np.ndarray:
-    """Say where a value is absent: None, NaN, NaT or a masked entry."""
+def _are_plain_names(values: AnyArray) -> bool:
+    """Say whether a column of names is text or numbers, none of them missing."""
     if isinstance(values, np.ma.MaskedArray):
-        return np.ma.getmaskarray(values) | _missing(values.data)
+        return False
     if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
+        return not np.isnan(values).any()
     if values.dtype.kind == "O":
-        return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
+        return all(type(value) is str for value in values.tolist())
+    return values.dtype.kind in "biuU"
 
 
 # --- many tables ---------------------------------------------------------------------------------
@@ -404,6 +498,7 @@ def _missing(values: AnyArray) -> np.ndarray:
 
 def _stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[Frame, Roles]:
     """Put tables one below the other, with a column that names them."""
+    wanted = None if roles.features is None else {*roles.features, *_aside(roles)}
     tables: dict[str, pa.Table] = {}
     for key, value in data.items():
         name = str(key)
@@ -411,31 +506,38 @@ def _stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[
             raise DataError(
                 f"Two datasets are named {name!r} (names are compared as text); rename one."
             )
-        tables[name] = in_memory(to_frame(value, f"dataset {name!r}")).to_native()
-        if not len(tables[name]):
+        table = in_memory(to_frame(value, f"dataset {name!r}", wanted)).to_native()
+        if not len(table):
             raise DataError(f"Dataset {name!r} is empty; leave it out or give it rows.")
-        _check_dataset(tables[name].column_names, roles, name)
-    lacking: dict[str, list[str]] = {}
+        _check_dataset(table.column_names, roles, name)
+        if wanted is not None:
+            table = table.select([c for c in table.column_names if c in wanted])
+        tables[name] = table
     everything = dict.fromkeys(c for t in tables.values() for c in t.column_names)
-    for column in everything:
-        without = [name for name, t in tables.items() if column not in t.column_names]
-        if without and column not in (roles.target, roles.weights):
-            lacking[column] = without
-    dropped = settle_columns(lacking, roles, columns, set(everything))
+    dropped = settle_columns(_lacking(tables, everything), roles, columns, set(everything))
     free = DATASET
-    while any(free in t.column_names for t in tables.values()):
+    while free in everything:
         free += "_"
     parts = [
-        _plain_types(t.drop_columns([c for c in t.column_names if c in dropped])).append_column(
-            free, pa.array([name] * len(t))
-        )
-        for name, t in tables.items()
+        table.append_column(free, pa.repeat(name, len(table)))
+        for name, table in _aligned(tables, dropped, roles).items()
     ]
-    _check_types(parts, list(tables), free)
-    stacked = pa.concat_tables(parts, promote_options="permissive")
+    stacked = pa.concat_tables(parts, promote_options="default")
+    features = roles.features and tuple(c for c in roles.features if c not in dropped)
     return nw.from_native(stacked, eager_only=True), Roles(
-        roles.target, (free,), roles.features, roles.weights
+        roles.target, (free,), features, roles.weights
     )
+
+
+def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the columns that some datasets lack, with these datasets."""
+    lacking: dict[str, list[str]] = {}
+    for name, table in tables.items():
+        if len(names := set(table.column_names)) < len(everything):
+            for column in everything:
+                if column not in names:
+                    lacking.setdefault(column, []).append(name)
+    return lacking
 
 
 def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
@@ -457,7 +559,7 @@ def settle_columns(
     if roles.features is not None:
         lacking = {c: lacking[c] for c in lacking if c in roles.features}
     shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
-    if not shared:
+    if not shared and (roles.features is None or columns == "intersect"):
         raise DataError(
             f"The datasets share no column besides the target {roles.target!r}; give them common "
             "feature columns."
@@ -474,37 +576,80 @@ def settle_columns(
     )
 
 
-def _plain_types(table: pa.Table) -> pa.Table:
-    """Return dictionary columns as text, and columns of nothing but nulls as numbers."""
-    for i, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.string()))
-        elif pa.types.is_null(field.type):
-            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
-    return table
-
-
-def _check_types(parts: Sequence[pa.Table], names: Sequence[str], by: str) -> None:
-    """Refuse a column that is text in one dataset and a number in another."""
+def _aligned(
+    tables: Mapping[str, pa.Table], dropped: Collection[str], roles: Roles
+) -> dict[str, pa.Table]:
+    """Bring every column to one type in all datasets; refuse where it is of different kinds."""
     seen: dict[str, tuple[str, str]] = {}
-    for part, name in zip(parts, names):
-        for field in part.schema:
-            kind = _kind(field.type)
-            first = seen.setdefault(field.name, (kind, name))
-            if first[0] != kind and part.column(field.name).null_count < len(part):
-                raise DataError(
-                    f"Column {field.name!r} is {first[0]} in dataset {first[1]!r} and {kind} in "
-                    f"dataset {name!r}; make it one type, or leave it out with features=[...]."
+    types: dict[str, set[Any]] = {}
+    for name, table in tables.items():
+        for column, values in zip(table.column_names, table.columns):
+            if column in dropped or values.null_count == len(values):
+                continue  # a column without values has any type
+            kind = _kind(values.type)
+            first = seen.setdefault(column, (kind, name))
+            types.setdefault(column, set()).add(values.type)
+            if first[0] != kind:
+                next_step = (
+                    "give it numbers everywhere"
+                    if column in _aside(roles)
+                    else "make it one type, or leave it out with features=[...]"
                 )
+                raise DataError(
+                    f"Column {column!r} is {first[0]} in dataset {first[1]!r} and {kind} in "
+                    f"dataset {name!r}; {next_step}."
+                )
+    common = {c: _common_type(seen[c][0], found) for c, found in types.items()}
+    aligned = {}
+    for name, table in tables.items():
+        kept = [c for c in table.column_names if c not in dropped]
+        columns = [_cast(table.column(c), common.get(c, pa.float64())) for c in kept]
+        aligned[name] = pa.table(columns, names=kept)
+    return aligned
 
 
 def _kind(dtype: Any) -> str:
-    if (
-        pa.types.is_string(dtype)
-        or pa.types.is_large_string(dtype)
-        or pa.types.is_string_view(dtype)
-    ):
+    if _is_text(dtype):
         return "text"
-    if pa.types.is_temporal(dtype):
+    if pa.types.is_timestamp(dtype) and dtype.tz is not None:
+        return f"a date in time zone {dtype.tz}"
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
         return "a date"
-    return "a number"
+    if any(test(dtype) for test in (pa.types.is_integer, pa.types.is_floating)):
+        return "a number"
+    if pa.types.is_decimal(dtype) or pa.types.is_boolean(dtype):
+        return "a number"
+    return f"of type {dtype}"
+
+
+def _is_text(dtype: Any) -> bool:
+    return any(
+        test(dtype)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_dictionary,
+        )
+    )
+
+
+def _common_type(kind: str, types: set[Any]) -> Any:
+    if kind == "text":
+        return pa.large_string()
+    if len(types) == 1:
+        return next(iter(types))
+    if kind == "a number":
+        return pa.float64()
+    zone = next((t.tz for t in types if pa.types.is_timestamp(t)), None)
+    return pa.timestamp("us", zone)
+
+
+def _cast(values: pa.ChunkedArray, dtype: Any) -> pa.ChunkedArray:
+    if values.type == dtype:
+        return values
+    if values.null_count == len(values):
+        return pa.chunked_array([pa.nulls(len(values), dtype)])
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(dtype, safe=False)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import narwhals as nw
+import numpy as np
 
 from conjoin._typing import AnyArray
 from conjoin.errors import DataError
@@ -31,7 +32,16 @@ def to_columns(table: Any, what: str = "data") -> Columns:
         name = str(error).split("'")[1]
         raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
     _refuse_repeated([str(name) for name in frame.columns], what)
+    if frame.implementation.is_pandas():
+        return {str(name): _of_pandas(series) for name, series in table.items()}
     return {str(name): _values(frame.get_column(name)) for name in frame.columns}
+
+
+def _of_pandas(series: Any) -> AnyArray:
+    if isinstance(series.dtype, np.dtype):
+        values: AnyArray = series.to_numpy()
+        return values
+    return _values(nw.from_native(series, series_only=True))
 
 
 def _values(column: nw.Series[Any]) -> AnyArray:

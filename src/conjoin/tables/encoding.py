@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import narwhals as nw
 
 OTHER, MISSING = "(other)", "(missing)"
+TRUE, FALSE = ["true", "1", "1.0"], ["false", "0", "0.0"]
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DATE_PARTS = ("years", "season", "weekday", "time of day")
 DIGITS = 9  # of sines and cosines, which differ between engines in the last ones
@@ -76,7 +77,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Flag:
-    """A column of true and false; missing ones are neither: the middle, beside an indicator."""
+    """A column of true and false, or of these words or 1 and 0; a missing value is in the middle."""
 
     kind: ClassVar[str] = "flag"
     name: str
@@ -88,11 +89,14 @@ class Flag:
 
     def expressions(self) -> tuple[nw.Expr, ...]:
         """Return 0 and 1, and where values were missing."""
-        values = present(nw.col(self.name))
-        filled = values.fill_null(0.5).alias(self.name)
+        words = as_text(nw.col(self.name)).str.to_lowercase()
+        absent = words.is_null() | words.is_in(["", "nan"])
+        known = words.is_in([*TRUE, *FALSE])  # anything else has no number and is refused
+        value = nw.when(known).then(words.is_in(TRUE).cast(nw.Float64))
+        filled = nw.when(absent).then(0.5).otherwise(value)
         if not self.indicator:
-            return (filled,)
-        return filled, values.is_null().cast(nw.Float64).alias(self.features()[1])
+            return (filled.alias(self.name),)
+        return filled.alias(self.name), absent.cast(nw.Float64).alias(self.features()[1])
 
     def describe(self) -> str:
         """Say what it is."""

@@ -40,7 +40,8 @@ def to_frame(table: Any, what: str = "data", wanted: Collection[str] | None = No
         return nw.from_native(_arrow_of_mapping(table, what, wanted), eager_only=True)
     try:
         frame: Frame = nw.from_native(table)
-        names = [str(name) for name in frame.collect_schema().names()]
+        lazy = isinstance(frame, nw.LazyFrame)
+        names = [str(n) for n in (frame.collect_schema().names() if lazy else frame.columns)]
     except nw.exceptions.DuplicateError as error:
         name = str(error).split("'")[1]
         raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
@@ -89,8 +90,8 @@ def _arrow_of_frame(
     if frame.implementation.is_pandas():
         kept = _kept([str(name) for name in frame.columns], wanted)
         columns = {
-            str(name): _arrow_of_series(frame.get_column(name).to_native(), str(name), what)
-            for name in frame.columns
+            str(name): _arrow_of_series(series, str(name), what)
+            for name, series in frame.to_native().items()
             if str(name) in kept
         }
         return pa.table(columns)
@@ -99,6 +100,8 @@ def _arrow_of_frame(
 
 
 def _arrow_of_series(series: Any, name: str, what: str) -> pa.Array:
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
+        return _arrow_of_values(series.to_numpy(), name, what)
     try:
         found = pa.Array.from_pandas(series)
         inner = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
@@ -168,7 +171,7 @@ def _mixed(values: list[Any], name: str, what: str) -> str:
         if value is not None and value == value:
             kinds.setdefault(type(value).__name__, value)
     shown = " and ".join(f"{kind} ({value!r})" for kind, value in list(kinds.items())[:2])
-    fault = "mixes types" if len(kinds) > 1 else "holds values that are no number, text or date"
+    fault = "mixes types" if len(kinds) > 1 else "holds values that cannot be used"
     return (
         f"Column {name!r} of {what} {fault}: {shown}; make it one type, or leave it out with "
         "features=[...]."

@@ -26,6 +26,8 @@ PARQUET_ENDINGS = (".parquet", ".pq")
 ENDINGS = CSV_ENDINGS + PARQUET_ENDINGS
 
 MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "?", "nan", "NaN", "null", "NULL")
+# Dates and yes/no stay text here: `tables.schema` reads them as it does those of any other frame.
+CANDIDATES = ("BIGINT", "DOUBLE", "VARCHAR")
 SEPARATORS = (",", ";", "\t", "|")
 HEAD_BYTES = 1 << 20
 # The sniffer holds what it looks at in memory: of larger files it sees the first rows only, and
@@ -350,15 +352,14 @@ class _CsvFile:
     def _sniff_with(self, names: list[str], encoding: str, more: str) -> tuple[dict[str, str], str]:
         options = self._options(encoding) + more
         sample = SAMPLE_ROWS if self._sampled else -1
-        [(fields, date, timestamp)] = self.connection.execute(
-            "SELECT Columns, DateFormat, TimestampFormat FROM sniff_csv("
-            f"{quote_path(self.path)}{options}, sample_size={sample}, names={quote_list(names)})"
+        [(fields,)] = self.connection.execute(
+            f"SELECT Columns FROM sniff_csv({quote_path(self.path)}{options}, "
+            f"sample_size={sample}, names={quote_list(names)}, "
+            f"auto_type_candidates={quote_list(CANDIDATES)})"
         ).fetchall()
         types = {field["name"]: field["type"] for field in fields}
         if list(types) != names:
             raise duckdb.InvalidInputException("sniffing file: another number of columns")
-        for option, value in (("dateformat", date), ("timestampformat", timestamp)):
-            options += f", {option}={quote_text(value)}" if value else ""
         return types, options
 
     def _options(self, encoding: str) -> str:

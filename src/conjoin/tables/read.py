@@ -48,6 +48,17 @@ _ENDINGS_SHOWN = "a file ending in " + ", ".join(ENDINGS)
 Paths = str | Path | Sequence[str | Path]
 
 
+def is_source(value: object) -> bool:
+    """Say whether a value names files or a database, one or several."""
+    if isinstance(value, (str, Path)):
+        return True
+    return (
+        isinstance(value, Sequence)
+        and len(value) > 0
+        and all(isinstance(one, (str, Path)) for one in value)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A table as named by the user, not read yet.

@@ -2,8 +2,9 @@
 
 One set of narwhals expressions serves all engines. Four questions are asked of the rows: what the
 columns are (`schema.learn`), their ranges and means, their spreads, and at last the sums of
-products by dataset and fold, centred and scaled so that no digits are lost. What comes back is as large as
-the datasets, not as the rows. Folds are those of `moments.folds.deal`, whose hash any engine knows.
+products by dataset and fold, centred and scaled so that no digits are lost. What comes back is as
+large as the datasets, not as the rows. Folds are those of `moments.folds.deal`, whose hash any
+engine knows.
 """
 
 from collections.abc import Sequence

@@ -162,9 +162,11 @@ class Schema:
         for j, name in enumerate(self.features):
             rows[:, j] = selected.get_column(name).to_numpy()
         if not np.isfinite(rows).all():
-            column = self.features[int(np.argmin(np.isfinite(rows).all(axis=0)))]
+            j = int(np.argmin(np.isfinite(rows).all(axis=0)))
+            infinite = np.isinf(rows[:, j]).any()
+            fault = "an infinite value" if infinite else "a value that is neither true nor false"
             raise DataError(
-                f"Column {column!r} of {what} has an infinite value; correct or drop it."
+                f"Column {self.features[j]!r} of {what} has {fault}; correct or drop it."
             )
         return rows
 
@@ -225,10 +227,7 @@ def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
     `missing` says what to do with missing values of features: "indicator" (the median, beside an
     indicator column), "median" (alone), "drop" (such rows; see `complete`) or "raise".
     """
-    if missing not in MISSING_CHOICES:
-        raise ArgumentError(
-            f"missing={missing!r} is unknown; expected one of {', '.join(MISSING_CHOICES)}."
-        )
+    check_missing(missing)
     types = dict(frame.collect_schema().items())
     check_roles(roles, list(types))
     aside = {roles.target, *roles.by, roles.weights}
@@ -238,6 +237,9 @@ def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
             f"There is no column besides {shown(sorted(c for c in aside if c))}; add features."
         )
     facts = _facts(frame, {name: types[name] for name in names})
+    for name in names:
+        if types[name].is_numeric():
+            _refuse_infinite(frame, name, facts, roles.by)
     encodings = tuple(_decide(frame, name, types[name], facts, missing) for name in names)
     if not any(e.features() for e in encodings):
         raise DataError(
@@ -260,6 +262,14 @@ def _refuse_repeated(encodings: Sequence[Encoding]) -> None:
                     f"{feature!r}; rename one of them."
                 )
             home[feature] = e.name
+
+
+def check_missing(missing: str) -> None:
+    """Refuse a way to treat missing values that is unknown."""
+    if missing not in MISSING_CHOICES:
+        raise ArgumentError(
+            f"missing={missing!r} is unknown; expected one of {', '.join(MISSING_CHOICES)}."
+        )
 
 
 def check_roles(roles: Roles, columns: Sequence[str]) -> None:
@@ -337,15 +347,27 @@ def _decide(
     return LeftOut(name, f"its type is {dtype}, which is neither number, text nor date")
 
 
+def _refuse_infinite(
+    frame: Frame, name: str, facts: Mapping[str, Any], by: Sequence[str] = ()
+) -> None:
+    ends = (facts[f"min {name}"], facts[f"max {name}"])
+    if all(end is None or math.isfinite(float(end)) for end in ends):
+        return
+    where = ""
+    if by:
+        infinite: Any = frame.filter(present(nw.col(name)).abs() == math.inf).head(1).select(*by)
+        found = [str(value) for value in one_row(infinite).values()]
+        where = f" in dataset {' | '.join(found)!r}"
+    raise DataError(f"Column {name!r} has an infinite value{where}; correct or drop such rows.")
+
+
 def _number(
     frame: Frame, name: str, facts: Mapping[str, Any], missing: str, *, text: bool
 ) -> Encoding:
     rows, count = int(facts["rows"]), int(facts[f"count {name}"])
     if count == 0:
         return LeftOut(name, "all values are missing")
-    low, high = float(facts[f"min {name}"]), float(facts[f"max {name}"])
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise DataError(f"Column {name!r} has an infinite value; correct or drop such rows.")
+    _refuse_infinite(frame, name, facts)
     absent = rows - count
     if not absent:
         return Number(name, float(facts[f"mean {name}"]), text=text)
@@ -402,6 +424,8 @@ def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
         return LeftOut(name, "all values are missing")
     if absent:
         _refuse_missing(name, absent, rows, missing)
+    if {level.lower() for level in counts} == {"true", "false"}:
+        return Flag(name, indicator=absent >= FEWEST and missing == "indicator")
     if len(counts) > MOST_LEVELS:
         special = _numbers_or_dates(frame, name, counts, rows, missing)
         if special is not None:

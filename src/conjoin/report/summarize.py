@@ -1,0 +1,210 @@
+"""A result as a dict of plain values: what `--json` prints and what pages are made of."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from conjoin.result import Comparison, LinearFit, MergeVerdict, Partition
+from conjoin.version import __version__
+
+MOST_MEMBERS_SHOWN = 6
+MOST_CLUSTERS_SHOWN = 6
+
+
+def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, Any]:
+    """Return a partition as plain values; numbers that are not finite are None.
+
+    `most_steps` limits the ledger: a verdict on each of a thousand joins takes seconds.
+    """
+    errors = result.errors
+    return {
+        "conjoin": __version__,
+        "target": result.schema.roles.target,
+        "by": list(result.schema.roles.by),
+        "verdict": headline(result),
+        "method": result.method,
+        "strategy": result.strategy,
+        "clusters": [
+            {
+                "datasets": members,
+                "rows": model.rows,
+                "error": _finite(model.error),
+                "model": _model(model),
+            }
+            for members, model in zip(result.clusters, result.models)
+        ],
+        "strategies": {
+            name: {
+                "error": _finite(e.error),
+                "behind": _finite(e.behind),
+                "standard_error": _finite(e.standard_error),
+                "weight": result.weights.get(name),
+            }
+            for name, e in errors.items()
+        },
+        "ledger": [_step(line) for line in result.ledger(most_steps)],
+        "datasets": {
+            name: {
+                "cluster": result.labels[name],
+                "rows": model.rows,
+                "error": _finite(model.error),
+                "model": _model(model),
+            }
+            for name, model in result.coefficients.items()
+        },
+        "columns": result.columns,
+    }
+
+
+def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
+    """Return all that is known of one dataset as plain values."""
+    alternatives = result.explain(name)
+    cluster = result.labels[name]
+    model, joint, pooled = result.coefficients[name], result.models[cluster], result.pooled
+    width = {feature: high - low for feature, (low, high) in pooled.limits.items()}
+    return {
+        "dataset": name,
+        "cluster": cluster,
+        "members": result.clusters[cluster],
+        "rows": model.rows,
+        "strategy": result.strategy,
+        "reason": _reason(result, name),
+        "errors": {
+            f"own, strategy '{result.strategy}'": _finite(model.error),
+            "cluster, averaged over its datasets": _finite(joint.error),
+            "pooled, averaged over all datasets": _finite(pooled.error),
+        },
+        "alternatives": [
+            {
+                "cluster": a.cluster,
+                "own": a.cluster == cluster,
+                "datasets": [n for n in result.clusters[a.cluster] if n != name],
+                "verdict": a.verdict,
+                "gain": _finite(a.gain),
+                "interval": [_finite(x) for x in a.interval],
+            }
+            for a in alternatives
+        ],
+        "coef": {
+            feature: {
+                "own": own,
+                "pooled": pooled.coef[feature],
+                "shift": _finite((own - pooled.coef[feature]) * width.get(feature, 1.0)),
+            }
+            for feature, own in model.coef.items()
+        },
+    }
+
+
+def _reason(result: Partition, name: str) -> str:
+    """Say in a sentence why a dataset is where it is."""
+    cluster = result.labels[name]
+    others = [n for n in result.clusters[cluster] if n != name]
+    lines = {a.cluster: a for a in result.explain(name)}
+    nearest = next((a for a in lines.values() if a.cluster != cluster), None)
+    if others:
+        own = lines[cluster]
+        text = (
+            f"{name} is trained with {few(others)}: joining it with them changes its squared error "
+            f"by {-own.gain:+.4g} (verdict: {own.verdict})."
+        )
+    else:
+        text = f"{name} is trained alone."
+    if nearest is not None:
+        text += (
+            f" The nearest alternative is the cluster of {few(result.clusters[nearest.cluster])}: "
+            f"{-nearest.gain:+.4g} (verdict: {nearest.verdict})."
+        )
+    return text
+
+
+def few(names: Sequence[str], most: int = MOST_MEMBERS_SHOWN) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def summarize_comparison(result: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    return {
+        "conjoin": __version__,
+        "verdict": result.verdict,
+        "join": result.join,
+        "gain": _finite(result.gain),
+        "interval": [_finite(x) for x in result.interval],
+        "delta": result.delta,
+        "rows_to_settle": result.rows_to_settle,
+        "method": result.method,
+        "score": _finite(result.score),
+        "error_separate": _finite(result.error_separate),
+        "error_joined": _finite(result.error_joined),
+        "models": {
+            name: _model(fit)
+            for name, fit in (
+                ("a", result.fit_a), ("b", result.fit_b), ("joined", result.fit_joined),
+            )
+        },
+    }  # fmt: skip
+
+
+def headline(result: Partition) -> str:
+    """Return the verdict in a sentence or two.
+
+    Errors of the strategy in use, validated on rows left out, are compared with those of separate
+    models and of one pooled model.
+    """
+    errors = result.errors
+    ours = errors[result.strategy].error
+    changes = [
+        change(ours, errors[other].error, words)
+        for other, words in (("separate", "separate models"), ("pooled", "one pooled model"))
+        if other != result.strategy
+    ]
+    count, datasets = len(result.clusters), len(result.labels)
+    what = "1 model for all" if count == 1 else f"{count} models for"
+    text = f"Train {what} {datasets} datasets"
+    if count > 1:
+        text += f": {clusters_in_words(result)}"
+    text += f"; expected error {', '.join(changes)} (strategy '{result.strategy}')."
+    if result.strategy != "clusters":
+        cost = change(errors["clusters"].error, ours, f"'{result.strategy}'")
+        text += f" One plain model a cluster: {cost}."
+    return text
+
+
+def clusters_in_words(result: Partition) -> str:
+    """Return the clusters, the first few of them, in braces."""
+    parts = []
+    for cluster in result.clusters[:MOST_CLUSTERS_SHOWN]:
+        parts.append("{" + few(cluster) + "}")
+    more = len(result.clusters) - MOST_CLUSTERS_SHOWN
+    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+
+
+def change(error: float, other: float, words: str) -> str:
+    """Say how much lower or higher an error is than another one, in percent."""
+    if not (math.isfinite(error) and math.isfinite(other) and other > 0):
+        return f"not comparable with {words}"
+    share = round(100 * (error / other - 1))
+    if share == 0:
+        return f"the same as {words}"
+    return f"{abs(share)} % {'lower' if share < 0 else 'higher'} than {words}"
+
+
+def _model(fit: LinearFit) -> dict[str, Any]:
+    return {"intercept": fit.intercept, "coef": dict(fit.coef)}
+
+
+def _step(line: MergeVerdict) -> dict[str, Any]:
+    return {
+        "left": list(line.left),
+        "right": list(line.right),
+        "joined": line.joined,
+        "verdict": line.verdict,
+        "gain": _finite(line.gain),
+        "interval": [_finite(x) for x in line.interval],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
