@@ -163,7 +163,8 @@ def _clean_tables(
         tables[str(name)] = columns
     names = natural_order(list(tables))
     sizes = [len(tables[name][roles.target]) for name in names]
-    stacked = {c: np.concatenate([tables[name][c] for name in names]) for c in first or ()}
+    needed = [*_feature_columns(tables[names[0]], roles), *_aside(roles)]
+    stacked = {c: np.concatenate([tables[name][c] for name in names]) for c in needed}
     return stacked, names, np.repeat(np.arange(len(names)), sizes)
 
 

@@ -186,6 +186,8 @@ def is_table(value: Any) -> bool:
         nw.from_native(value)
     except TypeError:
         return False
+    except nw.exceptions.NarwhalsError:  # a table, though one with a fault
+        return True
     return True
 
 

@@ -553,7 +553,7 @@ def _absent(encoding: Encoding) -> nw.Expr:
     column = nw.col(encoding.name)
     if isinstance(encoding, Number):
         return present(as_text(column) if encoding.text else column).is_null()
-    if isinstance(encoding, Category) or (isinstance(encoding, Date) and encoding.format):
+    if isinstance(encoding, Category | Flag) or (isinstance(encoding, Date) and encoding.format):
         return as_text(column).is_null()
     return column.is_null()
 
