@@ -77,3 +77,15 @@ def test_square_root_and_traces():
     assert_allclose(linalg.trace_product(A, B), np.trace(A @ B))
     v = np.arange(4.0)
     assert_allclose(linalg.quadratic(v, A), v @ A @ v)
+
+
+@pytest.mark.parametrize("p", [1, 5, 47, 48, 60])
+def test_definite_matrices_are_inverted_and_solved_alike_at_any_size(p):
+    rng = np.random.default_rng(p)
+    X = rng.standard_normal((3, 2 * p + 1, p))
+    M, b = np.swapaxes(X, 1, 2) @ X + np.eye(p), rng.standard_normal((3, p))
+    inverses, logdets = linalg.definite_inverse(M)
+    solved, again = linalg.definite_solve(M, b)
+    assert_allclose(inverses, np.linalg.inv(M), rtol=1e-9, atol=1e-12)
+    assert_allclose(solved, np.linalg.solve(M, b[..., None])[..., 0], rtol=1e-9, atol=1e-12)
+    assert_allclose([logdets, again], [np.linalg.slogdet(M)[1]] * 2, rtol=1e-12)

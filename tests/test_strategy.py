@@ -107,6 +107,6 @@ def test_honest_validation_of_a_partition_is_worse_than_the_flattering_one():
     honest = strategy.validate_partition(
         strategy.evidence_partition, truth.moments, truth.folds, hyper
     )
-    refit = strategy.clusters(strategy.evidence_partition(truth.moments), hyper)
+    refit = strategy.clusters(strategy.evidence_partition(truth.moments, hyper), hyper)
     flattering = strategy.validate(refit, truth.moments, truth.folds)
     assert honest.sum() > 1.1 * flattering.sum()

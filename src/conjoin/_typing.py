@@ -1,5 +1,6 @@
-"""Array aliases. Shapes are told in words where they are used."""
+"""Aliases. Shapes of arrays are told in words where they are used."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,3 +10,4 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
+Progress: TypeAlias = Callable[[int, int], None]  # told the steps done so far and in all

@@ -251,22 +251,29 @@ class Evidence:
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining one dataset with its own cluster and the nearest others.
 
-        Nearest by the distance of partially pooled coefficients, in working coordinates.
+        Nearest by the distance of partially pooled coefficients, in working coordinates. With very
+        many datasets only the nearest other cluster is looked at, without intervals.
         """
         k = self._position[name]
-        near = posterior(self.working.moments, self.working.hyper).beta
-        centres = np.stack([near[members].mean(axis=0) for members in self._members])
+        near, centres = self._near
         distance = np.sum((centres - near[k]) ** 2, axis=1)
         own = int(self.labels[k])
         others = [int(c) for c in np.argsort(distance, kind="stable") if c != own]
+        few = len(near) <= MOST_INTERVALS
         found = []
-        for c in [own, *others[:MOST_ALTERNATIVES]]:
+        for c in [own, *others[: MOST_ALTERNATIVES if few else 1]]:
             members = tuple(n for n in self._names_in(c) if n != name)
             if members:
                 merge = Merge((name,), members, PairScore(float("nan"), c == own))
-                line = self._judge(merge, interval=True)
+                line = self._judge(merge, interval=few)
                 found.append(Alternative(c, line.verdict, line.gain, line.interval))
         return tuple(found)
+
+    @cached_property
+    def _near(self) -> tuple[FloatArray, FloatArray]:
+        """Partially pooled coefficients (K, p) and their means over clusters (C, p)."""
+        near = posterior(self.working.moments, self.working.hyper).beta
+        return near, np.stack([near[members].mean(axis=0) for members in self._members])
 
     def _names_in(self, cluster: int) -> list[str]:
         return [self.described.names[k] for k in self._members[cluster]]

@@ -23,7 +23,7 @@ from conjoin.grouping.agglomerative import (
 )
 from conjoin.grouping.objective import Objective, RiskObjective, ValidatedObjective, take
 from conjoin.models.noise import noise_variances
-from conjoin.models.partial import SLOPES, fit_variances, posterior
+from conjoin.models.partial import Hyper, posterior
 from conjoin.moments import Moments
 from conjoin.working import Working
 
@@ -34,16 +34,18 @@ SPLIT_LEVEL = 0.1
 class PartitionMethod:
     """How to find labels (K,), and how to find them anew from part of the rows.
 
-    `find` sees the working collection, `again` only moments, for honest validation (None where a
-    partition is validated as it is).
+    `find` sees the working collection, `again` only moments and variances of partial pooling, for
+    honest validation (None where a partition is validated as it is).
     """
 
     find: Callable[[Working], IntArray]
-    again: Callable[[Moments], IntArray] | None
+    again: Callable[[Moments, Hyper], IntArray] | None
 
 
 def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
-    return PartitionMethod(lambda working: find(working.moments), find)
+    return PartitionMethod(
+        lambda working: find(working.moments), lambda moments, hyper: find(moments)
+    )
 
 
 def _risk(working: Working) -> IntArray:
@@ -95,9 +97,9 @@ def _mallows(working: Working) -> IntArray:
     return _least_risk(working.moments, working.weights, _near(working))
 
 
-def _mallows_again(moments: Moments) -> IntArray:
+def _mallows_again(moments: Moments, hyper: Hyper) -> IntArray:
     K = moments.shape[0]
-    near = posterior(moments, fit_variances(moments, SLOPES)).beta
+    near = posterior(moments, hyper).beta
     return _least_risk(moments, np.full(K, 1 / K), near)
 
 

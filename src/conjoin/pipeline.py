@@ -1,6 +1,6 @@
 """The public functions: tables in, decisions and models out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from conjoin import strategy as strategies
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, Progress
 from conjoin.criterion import CRITERIA, Criterion, Unit, make_criterion
 from conjoin.criterion.checks import check_count, check_level
 from conjoin.criterion.risk import cluster_errors, noise_variances
@@ -29,8 +29,6 @@ from conjoin.tables.reduce import Reduced, reduce, stays
 from conjoin.tables.schema import Roles
 from conjoin.tables.sql import quote_name
 from conjoin.working import Working
-
-Progress = Callable[[int, int], None]
 
 
 def compare(
@@ -259,13 +257,22 @@ def _from_table(
     if criterion is None and not isinstance(data, Mapping):
         reduced = _reduced(data, roles, missing, folds, seed, intercept)
     if reduced is not None:
-        working = Working.of_folds(reduced.basis, reduced.folds, seed=seed, count=count)
+        working = Working.of_folds(
+            reduced.basis, reduced.folds, seed=seed, count=count, progress=progress
+        )
         known = Described(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
         with small_matrices(len(reduced.schema.features)):
             return _partition(known, working, None, method, strategy, delta)
     collection = collect_rows(data, roles, missing=missing, columns=columns)
     with small_matrices(len(collection.features)):
-        working = Working.of(collection, intercept=intercept, folds=folds, seed=seed, count=count)
+        working = Working.of(
+            collection,
+            intercept=intercept,
+            folds=folds,
+            seed=seed,
+            count=count,
+            progress=progress if criterion is None else None,
+        )
         found = None
         if criterion is not None:
             units = to_units(collection, intercept=intercept)

@@ -1,18 +1,17 @@
 """Prediction of tables in files, batch by batch: a file larger than memory is no obstacle."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import narwhals as nw
 import pyarrow as pa
 
+from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.result import ON_UNSEEN, Partition
 from conjoin.tables.read import Source, open_source
 from conjoin.tables.write import write_batches
 
 BATCH_ROWS = 200_000
-Progress = Callable[[int, int], None]
 
 
 def predict_source(
@@ -52,8 +51,7 @@ def _predicted(
         # One file of many: its own name stands for the dataset.
         named = not set(by) <= set(table.column_names) and len(by) == len(source.by) == 1
         names = table.column(source.by[0]).to_pylist() if named else None
-        frame = nw.from_native(table, eager_only=True)
-        prediction = model.predict(frame.to_native(), names, on_unseen=on_unseen)
+        prediction = model.predict(table, names, on_unseen=on_unseen)
         yield table.append_column(column, pa.array(prediction))
         done += len(table)
         if progress is not None:

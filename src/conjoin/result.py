@@ -238,7 +238,8 @@ class Placement:
         distance = np.sum((self.means - mean) ** 2, axis=1)
         if np.isnan(distance).all():
             raise DataError(
-                "No cluster has rows enough to say which is nearest; choose on_unseen='pooled'."
+                "on_unseen='nearest' needs an intercept and a cluster of at least five rows to say "
+                "which cluster is nearest; choose on_unseen='pooled'."
             )
         return int(np.nanargmin(distance))
 

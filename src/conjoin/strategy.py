@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
     Tree,
@@ -171,8 +171,12 @@ def make_plan(moments: Moments, slopes: Hyper | None = None, *, intercept: bool 
         refits["full"] = _partial(fit_full(moments, hypers["partial"]))
         anew["full"] = _full_anew(hypers["partial"], hypers["slopes"])
     # With few rows even a handful of variances remember the rows they were fitted to.
-    few = moments.n.sum() < FEW_ROWS and _size(moments) < SMALL
-    return Plan(refits, {**refits, **anew} if few else refits, search)
+    return Plan(refits, {**refits, **anew} if _is_small(moments) else refits, search)
+
+
+def _is_small(moments: Moments) -> bool:
+    """Say whether variances are fitted anew outside each fold: there it matters, and is quick."""
+    return bool(moments.n.sum() < FEW_ROWS and _size(moments) < SMALL)
 
 
 def _size(moments: Moments) -> float:
@@ -222,9 +226,9 @@ def evidence(moments: Moments, hyper: Hyper) -> tuple[FloatArray, EvidenceObject
     return post.beta, EvidenceObjective.of(moments, noise, post.mu, spread)
 
 
-def evidence_partition(moments: Moments) -> IntArray:
+def evidence_partition(moments: Moments, hyper: Hyper) -> IntArray:
     """Return the partition of best evidence, without the detour over mixtures."""
-    near, objective = evidence(moments, fit_variances(moments, SLOPES))
+    near, objective = evidence(moments, hyper)
     return prune(grow(objective, near))
 
 
@@ -270,22 +274,24 @@ def run(
     slopes: Hyper | None = None,
     *,
     intercept: bool = True,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Fit, validate and combine all strategies.
 
     `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say
     how much the error of each dataset counts and sum to one.
     """
+    F = folds.shape[1]
+    tell = progress or (lambda done, total: None)
     plan = make_plan(moments, slopes, intercept=intercept)
+    tell(F // 2, F + F // 2)  # the plan takes about as long as half of the folds
     names = tuple(plan.refits)
     coef = np.stack([plan.refits[name](moments) for name in names])
-    fold_coef = np.stack(
-        [
-            [plan.fold_refits[name](moments - folds[:, f]) for name in names]
-            for f in range(folds.shape[1])
-        ],
-        axis=1,
-    )  # (S, F, K, p)
+    outside = []
+    for f in range(F):
+        outside.append([plan.fold_refits[name](moments - folds[:, f]) for name in names])
+        tell(F // 2 + f + 1, F + F // 2)
+    fold_coef = np.stack(outside, axis=1)  # (S, F, K, p)
     by_fold = _fold_first(folds)
     cells = np.stack([by_fold.sse(beta) for beta in fold_coef])
     averaged = np.array([name not in NOT_AVERAGED for name in names])
@@ -317,7 +323,7 @@ def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) ->
     everything = np.zeros(K, dtype=int)
     if labels.max() == 0:
         return labels
-    if moments.n.sum() < FEW_ROWS and _size(moments) < SMALL and K <= MOST_FULL:
+    if _is_small(moments) and K <= MOST_FULL:
         found = validate_partition(evidence_partition, moments, folds, hyper)
     else:
         found = validate(clusters(labels, hyper), moments, folds)
@@ -337,7 +343,7 @@ def validate(refit: Refit, moments: Moments, folds: Moments) -> FloatArray:
 
 
 def validate_partition(
-    find: Callable[[Moments], IntArray], moments: Moments, folds: Moments, hyper: Hyper
+    find: Callable[[Moments, Hyper], IntArray], moments: Moments, folds: Moments, hyper: Hyper
 ) -> FloatArray:
     """Return squared errors (F, K) of hard clusters whose partition is found anew outside folds.
 
@@ -346,9 +352,10 @@ def validate_partition(
     by_fold = _fold_first(folds)
     F = folds.shape[1]
     cells = np.empty((F, folds.shape[0]))
-    for pair in np.array_split(np.arange(F), max(F // 2, 1)):
+    for pair in np.array_split(np.arange(F), max(F // 2, 2)):
         rest = moments - folds[:, pair].union(1)
-        beta = clusters(find(rest), hyper)(rest)
+        known = fit_variances(rest, SLOPES) if _is_small(moments) else hyper
+        beta = clusters(find(rest, known), hyper)(rest)
         cells[pair] = by_fold[pair].sse(beta)
     return cells
 

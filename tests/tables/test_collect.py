@@ -555,6 +555,23 @@ def test_whole_numbers_beyond_floats_are_rounded(frame):
     assert (collect(frame, target="id", by="store").y == frame["id"].astype(float)).all()
 
 
+def test_numbers_too_large_to_square(frame):
+    refused(frame.assign(price=frame["price"] * 1e155), "Column 'price' has values up to .*e.156")
+    refused(frame.assign(sales=-frame["sales"] * 1e155), "Column 'sales' has values up to")
+    collection = collect(frame.assign(price=frame["price"] * 1e140), target="sales", by="store")
+    assert np.isfinite(collection.X).all()
+
+
+def test_text_that_is_not_valid(frame):
+    part = frame.drop(columns="store").assign(c=["x", "y", "z"] * 30)
+    for tables in ({"a": part, "\udcff": part}, {"a": part[["price", "sales"]], "\udcff": part}):
+        refused(tables, "name of dataset .* is not valid text", by=None)
+    columns = {c: frame[c].to_list() for c in frame}
+    for name in ("store", "c"):
+        broken = {**columns, name: ["x", "\udcff", "z"] * 30}
+        refused(broken, f"Column '{name}' of data holds values that cannot be used")
+
+
 def test_numbers_that_stand_for_categories(frame):
     frame["kind"] = pd.Categorical(np.arange(90) % 3)
     assert collect(frame, target="sales", by="store").features[2:] == ("kind=1", "kind=2")

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from conjoin.report.summarize import few, headline
+from conjoin.report.summarize import cautions, few, headline
 from conjoin.reproduce.synthetic import Cell
 from conjoin.result import Comparison, Partition
 
@@ -57,6 +57,8 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
         "evidence; only a verdict 'apart' speaks against one.",
         highlight=False,
     )
+    for caution in cautions(result):
+        console.print(f"Caution: {escape(caution)}", highlight=False)
     if columns:
         table = Table("column", "what was done", title="Columns")
         for name, words in result.columns.items():

@@ -68,6 +68,7 @@ class Integrated:
     Gt: FloatArray
     U: FloatArray
     J: FloatArray
+    UJ: FloatArray
     Lh: FloatArray
     A: FloatArray
     a: FloatArray
@@ -84,23 +85,45 @@ def integrate(moments: Moments, hyper: Hyper) -> Integrated:
     noise = hyper.noise * hyper.relative
     Gt, ht = moments.G / noise[:, None, None], moments.h / noise[:, None]
     L = hyper.L
-    U = np.matmul(Gt, L)
-    inner = np.matmul(L.T, U)
+    root = _diagonal_of(L)
+    if root is None:
+        U = np.matmul(Gt, L)
+        inner = np.matmul(L.T, U)
+    else:
+        U = Gt * root
+        inner = root[:, None] * U
     index = np.arange(L.shape[1])
     inner[:, index, index] += 1.0
-    J = np.linalg.inv(inner)
-    UJ = np.matmul(U, J)
+    J, logdet = linalg.definite_inverse(inner)
+    if root is None:
+        UJ = np.matmul(U, J)
+        A = Gt - np.matmul(UJ, np.swapaxes(U, -1, -2))
+    else:
+        # L'UJ = I - J and L'AL = I - J: with a diagonal L no product of matrices is needed.
+        UJ = -J
+        UJ[:, index, index] += 1.0
+        UJ /= root[:, None]
+        A = UJ / root
     Lh = ht @ L
     constant = moments.q / noise - linalg.quadratic(Lh, J) + moments.n * np.log(noise)
     return Integrated(
         Gt=Gt,
         U=U,
         J=J,
+        UJ=UJ,
         Lh=Lh,
-        A=Gt - np.matmul(UJ, np.swapaxes(U, -1, -2)),
+        A=A,
         a=ht - linalg.matvec(UJ, Lh),
-        constant=constant + np.linalg.slogdet(inner)[1],
+        constant=constant + logdet,
     )
+
+
+def _diagonal_of(L: FloatArray) -> FloatArray | None:
+    """Return the diagonal of a diagonal matrix without zeros in it, None for any other."""
+    if L.shape[0] != L.shape[1] or np.count_nonzero(L) != L.shape[0]:
+        return None
+    root = np.diagonal(L)
+    return root if root.all() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,8 +260,7 @@ def variance_priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tu
 
 def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> FloatArray:
     """Return the expected residual sum of squares of each dataset (K,), noise included."""
-    U, J = post.parts.U, post.parts.J
-    UJ = np.matmul(U, J)
+    U, J, UJ = post.parts.U, post.parts.J, post.parts.UJ
     own = post.z.shape[1] - np.einsum("kmm->k", J)
     H = post.parts.Gt - np.matmul(UJ, np.swapaxes(U + UJ, -1, -2))
     centre = linalg.trace_product(H, post.C)
@@ -251,8 +273,7 @@ def _expected_squares(
 ) -> tuple[float, float, FloatArray]:
     """Return the gradient of the log evidence in log noise, log lambda and each log spread."""
     p, (K, m) = moments.p, post.z.shape
-    U, J = post.parts.U, post.parts.J
-    UJ = np.matmul(U, J)
+    J, UJ = post.parts.J, post.parts.UJ
     # Spread of z: its own posterior variance, what the uncertain centre adds, and its mean.
     from_centre = np.einsum("kim,kim->m", np.matmul(post.C, UJ), UJ)
     own = np.einsum("kmm->m", J)
@@ -261,9 +282,7 @@ def _expected_squares(
     scale = 1 / (hyper.noise * hyper.relative)
     residual = float(np.sum(moments.sse(post.beta) * scale))
     flat = UJ.transpose(1, 0, 2).reshape(p, -1)
-    twice = flat @ flat.T
-    once = flat @ U.transpose(1, 0, 2).reshape(p, -1).T
-    H = post.parts.Gt.sum(axis=0) - once - twice
+    H = post.parts.A.sum(axis=0) - flat @ flat.T
     spread = K * m - float(np.sum(own)) + float(np.sum(H * post.C))
     noise = 0.5 * (residual + spread - float(moments.n.sum()))
     slopes = float(np.sum(post.mu[1:] ** 2) + np.trace(post.C[1:, 1:]))
@@ -290,7 +309,7 @@ def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
         if post.log_evidence < last + 1e-3 * K:
             break
         last = post.log_evidence
-        UJ = np.matmul(post.parts.U, post.parts.J)
+        UJ = post.parts.UJ
         second = post.z.T @ post.z + post.parts.J.sum(axis=0)
         second += np.matmul(np.swapaxes(UJ, -1, -2), np.matmul(post.C, UJ)).sum(axis=0)
         T = (hyper.L @ second @ hyper.L.T + strength * prior) / (K + strength)

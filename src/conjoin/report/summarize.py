@@ -9,6 +9,7 @@ from conjoin.version import __version__
 
 MOST_MEMBERS_SHOWN = 6
 MOST_CLUSTERS_SHOWN = 6
+EXACT = 1e-4  # error over the target's variance below which a feature may contain the target
 
 
 def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, Any]:
@@ -53,7 +54,26 @@ def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, 
             for name, model in result.coefficients.items()
         },
         "columns": result.columns,
+        "cautions": cautions(result),
     }
+
+
+def cautions(result: Partition) -> list[str]:
+    """Return what a reader should know before trusting the result."""
+    found = []
+    least = min(e.error for e in result.errors.values())
+    if least < EXACT * result.evidence.placement.basis.target_scale**2:
+        found.append(
+            f"The features give '{result.schema.roles.target}' almost exactly; does one of them "
+            "contain it? Leave such columns out with features."
+        )
+    few = [name for name, m in result.coefficients.items() if m.rows <= len(result.features)]
+    if few:
+        found.append(
+            f"{len(few)} of {len(result.labels)} datasets have no more rows than features "
+            f"({len(result.features)}); they live on what others lend them."
+        )
+    return found
 
 
 def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
@@ -185,6 +205,8 @@ def change(error: float, other: float, words: str) -> str:
     """Say how much lower or higher an error is than another one, in percent."""
     if not (math.isfinite(error) and math.isfinite(other) and other > 0):
         return f"not comparable with {words}"
+    if error > 3 * other:
+        return f"{error / other:.3g} times that of {words}"
     share = round(100 * (error / other - 1))
     if share == 0:
         return f"the same as {words}"

@@ -34,6 +34,7 @@ DATASET = "dataset"
 SEPARATOR = " | "
 COLUMN_CHOICES = ("intersect", "impute")
 MOST_SINGLE_ROWS = 20  # datasets that may all have one row
+LARGEST = 1e150  # number whose square is still one
 
 
 def collect(
@@ -144,7 +145,10 @@ def _clean_columns(data: Any, roles: Roles) -> tuple[Columns, list[str], IntArra
     by = columns.pop(roles.by[0], None)
     if by is None or not _are_plain_names(by) or not _is_clean(columns, roles):
         return None
-    return columns, *_names_and_codes([by])
+    try:
+        return columns, *_names_and_codes([by])
+    except UnicodeEncodeError:
+        return None
 
 
 def _clean_tables(
@@ -159,6 +163,8 @@ def _clean_tables(
             return None
         first = list(columns) if first is None else first
         if str(name) in tables or list(columns) != first or not _is_clean(columns, roles):
+            return None
+        if not _is_valid(str(name)):
             return None
         tables[str(name)] = columns
     names = natural_order(list(tables))
@@ -368,11 +374,25 @@ def _assemble(
             f"Target {schema.roles.target!r} is {y[0]:g} in every row of every dataset; there is "
             "nothing to predict. Choose another target."
         )
-    schema, varying = drop_constant(schema, np.ptp(X, axis=0) == 0)
+    low, high = X.min(axis=0), X.max(axis=0)
+    _refuse_huge(
+        (*schema.features, schema.roles.target),
+        np.append(np.maximum(-low, high), np.abs(y).max()),
+    )
+    schema, varying = drop_constant(schema, low == high)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
     w = np.ones(len(y)) if w is None else w[order] / w.mean()
     return DatasetCollection(tuple(names), schema, X[order][:, varying], y[order], w, starts)
+
+
+def _refuse_huge(names: Sequence[str], largest: FloatArray) -> None:
+    if largest.max() > LARGEST:
+        name = names[int(np.argmax(largest))]
+        raise DataError(
+            f"Column {name!r} has values up to {largest.max():g}, which cannot be squared; use a "
+            f"larger unit, such that they are below {LARGEST:g}."
+        )
 
 
 def check_names(names: Sequence[str], rows: int, roles: Roles, fewest: int = 2) -> None:
@@ -503,6 +523,8 @@ def _stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[
     tables: dict[str, pa.Table] = {}
     for key, value in data.items():
         name = str(key)
+        if not _is_valid(name):
+            raise DataError(f"The name of dataset {name!r} is not valid text; rename it.")
         if name in tables:
             raise DataError(
                 f"Two datasets are named {name!r} (names are compared as text); rename one."
@@ -528,6 +550,14 @@ def _stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[
     return nw.from_native(stacked, eager_only=True), Roles(
         roles.target, (free,), features, roles.weights
     )
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -77,7 +77,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Flag:
-    """A column of true and false, or of these words or 1 and 0; a missing value is in the middle."""
+    """A column of true and false, also as words or 1 and 0; a missing value is in the middle."""
 
     kind: ClassVar[str] = "flag"
     name: str

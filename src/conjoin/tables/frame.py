@@ -27,6 +27,7 @@ REFUSALS = (
     pa.ArrowTypeError,
     pa.ArrowNotImplementedError,
     OverflowError,
+    UnicodeEncodeError,
 )  # by Arrow, of values that no column can hold
 
 
