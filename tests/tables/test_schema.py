@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conjoin.errors import DataError
@@ -192,6 +192,7 @@ cells = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=20)
 @given(st.lists(cells, min_size=12, max_size=30), st.randoms(use_true_random=False))
 def test_rules_do_not_depend_on_the_order_of_rows_or_columns_or_the_kind_of_table(rows, random):
     table = pd.DataFrame(
