@@ -85,7 +85,9 @@ def test_definite_matrices_are_inverted_and_solved_alike_at_any_size(p):
     X = rng.standard_normal((3, 2 * p + 1, p))
     M, b = np.swapaxes(X, 1, 2) @ X + np.eye(p), rng.standard_normal((3, p))
     inverses, logdets = linalg.definite_inverse(M)
-    solved, again = linalg.definite_solve(M, b)
+    solved = np.linalg.solve(M, b[..., None])[..., 0]
+    most = 2 * np.sum(b * solved, axis=1) + 1
+    rest, again = linalg.definite_quadratic(M, b, most)
     assert_allclose(inverses, np.linalg.inv(M), rtol=1e-9, atol=1e-12)
-    assert_allclose(solved, np.linalg.solve(M, b[..., None])[..., 0], rtol=1e-9, atol=1e-12)
+    assert_allclose(rest, most - np.sum(b * solved, axis=1), rtol=1e-9)
     assert_allclose([logdets, again], [np.linalg.slogdet(M)[1]] * 2, rtol=1e-12)

@@ -129,19 +129,29 @@ def definite_inverse(M: FloatArray) -> tuple[FloatArray, FloatArray]:
     return inverses, logdets
 
 
-def definite_solve(M: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return M^-1 b (K, p) and log-determinants of positive definite matrices (K, p, p)."""
-    if M.shape[-1] < FEWEST_COLUMNS_FOR_LAPACK:
-        root = np.linalg.cholesky(M)
-        diagonal = np.diagonal(root, axis1=-2, axis2=-1)
-        return np.linalg.solve(M, b[..., None])[..., 0], 2 * np.sum(np.log(diagonal), axis=-1)
-    solved, logdet = np.empty_like(b), np.empty(len(M))
+def definite_quadratic(
+    M: FloatArray, b: FloatArray, most: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return most - b'M^-1 b and the log-determinants of positive definite matrices (K, p, p).
+
+    `most` (K,) must be above b'M^-1 b.
+    """
+    K, p = b.shape
+    if p < FEWEST_COLUMNS_FOR_LAPACK:
+        # One factor gives both: the last pivot of [[M, b], [b', most]] is what remains of `most`.
+        bordered = np.empty((K, p + 1, p + 1))
+        bordered[:, :p, :p], bordered[:, :p, p], bordered[:, p, :p] = M, b, b
+        bordered[:, p, p] = most
+        pivots = np.diagonal(np.linalg.cholesky(bordered), axis1=-2, axis2=-1)
+        return pivots[:, p] ** 2, 2 * np.sum(np.log(pivots[:, :p]), axis=-1)
+    rest, logdet = np.empty(K), np.empty(K)
     for k, (one, right) in enumerate(zip(M, b)):
-        factor, solved[k], failed = lapack.dposv(one.T, right, lower=1)
+        factor, solved, failed = lapack.dposv(one.T, right, lower=1)
         if failed:
             raise np.linalg.LinAlgError("Matrix is not positive definite")
+        rest[k] = most[k] - right @ solved
         logdet[k] = 2 * np.sum(np.log(np.diagonal(factor)))
-    return solved, logdet
+    return rest, logdet
 
 
 def _moore_penrose(G: FloatArray, ranks: IntArray) -> FloatArray:

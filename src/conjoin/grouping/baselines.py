@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.cluster.vq import kmeans2
-from scipy.stats import f as f_distribution
+from scipy.special import fdtrc
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
@@ -54,7 +54,7 @@ def chow(moments: Moments, level: float = 0.05) -> IntArray:
         testable = (df > 0) & (rest > 0)
         noise = np.maximum((rss1 + rss2) / np.maximum(rest, 1), np.finfo(float).tiny)
         statistic = np.maximum(rise, 0) / np.maximum(df, 1) / noise
-        p = f_distribution.sf(statistic, np.maximum(df, 1), np.maximum(rest, 1))
+        p = fdtrc(np.maximum(df, 1), np.maximum(rest, 1), statistic)
         return -np.where(testable, p, 1.0)
 
     tree = grow(ResidualObjective.of(moments), near=_coefficients(moments), score=minus_p_value)

@@ -142,8 +142,9 @@ class EvidenceObjective:
     def cost(self, sums: Sums) -> FloatArray:
         """Return minus the log evidence, up to a constant that does not depend on the partition."""
         R, h, q, count = sums
-        solved, logdet = linalg.definite_solve(R + np.eye(R.shape[-1]), h)
-        cost: FloatArray = 0.5 * (q - linalg.dot(h, solved) + logdet) - gammaln(count)
+        # q >= h'(I + R)^-1 h: the misfit of a fit with its penalty.
+        misfit, logdet = linalg.definite_quadratic(R + np.eye(R.shape[-1]), h, q + 1.0)
+        cost: FloatArray = 0.5 * (misfit - 1.0 + logdet) - gammaln(count)
         return cost
 
 
