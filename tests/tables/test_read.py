@@ -195,7 +195,7 @@ def test_header_that_starts_with_a_comment_sign(tmp_path):
         ("a,b\r\n1,2\n3,4\r\n5,6\n", "quotes or line endings are mixed"),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "'a.csv' is not text"),
         (b"\0" * 500, "'a.csv' is not text"),
-        (gzip.compress(PLAIN.encode()), "compressed with gzip; name it .csv.gz"),
+        (gzip.compress(PLAIN.encode(), mtime=0), "compressed with gzip; name it .csv.gz"),
         (b"PK\x03\x04 and so on", "zip archive or an Excel workbook"),
         (b"PAR1 and so on", "is a Parquet file; name it .parquet"),
         (b"\xfe\xff" + PLAIN.encode("utf-16-be"), "UTF-16 .* save it as UTF-8"),

@@ -375,7 +375,7 @@ def _assemble(
             "nothing to predict. Choose another target."
         )
     low, high = X.min(axis=0), X.max(axis=0)
-    _refuse_huge(
+    refuse_huge(
         (*schema.features, schema.roles.target),
         np.append(np.maximum(-low, high), np.abs(y).max()),
     )
@@ -386,7 +386,8 @@ def _assemble(
     return DatasetCollection(tuple(names), schema, X[order][:, varying], y[order], w, starts)
 
 
-def _refuse_huge(names: Sequence[str], largest: FloatArray) -> None:
+def refuse_huge(names: Sequence[str], largest: FloatArray) -> None:
+    """Refuse columns whose values cannot be squared."""
     if largest.max() > LARGEST:
         name = names[int(np.argmax(largest))]
         raise DataError(
@@ -467,14 +468,19 @@ def _names_and_codes(by: Sequence[Any]) -> tuple[list[str], IntArray]:
     found, codes = np.unique(codes, return_inverse=True)
     labels = [_label(code, texts) for code in found.tolist()]
     names = natural_order(sorted(set(labels)))
-    if len(names) < len(labels):
-        twice = next(name for name in names if labels.count(name) > 1)
+    refuse_twins(labels)
+    rank = {name: k for k, name in enumerate(names)}
+    return names, np.array([rank[label] for label in labels], dtype=np.int64)[codes]
+
+
+def refuse_twins(labels: Sequence[str]) -> None:
+    """Refuse names that are the same once the values of several columns are joined."""
+    if len(set(labels)) < len(labels):
+        twice = min(name for name in labels if labels.count(name) > 1)
         raise DataError(
             f"Two datasets are named {twice!r}, once their names are joined by {SEPARATOR!r}; "
             "rename one, or name datasets by one column."
         )
-    rank = {name: k for k, name in enumerate(names)}
-    return names, np.array([rank[label] for label in labels], dtype=np.int64)[codes]
 
 
 def _unique(values: Any) -> tuple[list[str], IntArray]:

@@ -7,13 +7,14 @@ no obstacle. Files are stacked by column name; what they do not have in common i
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 import duckdb
+import pyarrow as pa
 
 from conjoin._typing import AnyArray
 from conjoin.errors import DataError, ReadError
@@ -78,6 +79,8 @@ class Source:
         Where the relation lives.
     at_close : tuple of str
         SQL that lets go of an attached database.
+    file_names : tuple of str
+        Names that files give to datasets; empty for a database.
     """
 
     relation: duckdb.DuckDBPyRelation = field(repr=False)
@@ -86,6 +89,7 @@ class Source:
     partial_columns: dict[str, list[str]] = field(default_factory=dict)
     connection: duckdb.DuckDBPyConnection = field(kw_only=True, repr=False)
     at_close: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+    file_names: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
 
     def close(self) -> None:
         """Let go of files and databases; the relation is of no use afterwards."""
@@ -231,7 +235,14 @@ def _open_files(
         if not by and not set(found) <= set(relation.columns):
             found = ()
     _check_by(relation, found)
-    return Source(relation, found, _description(named, len(files)), partial, connection=connection)
+    return Source(
+        relation,
+        found,
+        _description(named, len(files)),
+        partial,
+        connection=connection,
+        file_names=tuple(names),
+    )
 
 
 def _find_files(named: list[str | Path]) -> list[_File]:
@@ -517,6 +528,22 @@ def _shown(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:MOST_NAMES_SHOWN])
     more = len(names) - MOST_NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def read_batches(relation: duckdb.DuckDBPyRelation, rows: int) -> Generator[pa.Table, None, None]:
+    """Yield the rows of a relation, about so many at a time; close it to free the connection."""
+    # Older versions of DuckDB know it by another name only.
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    with read(rows) as reader:
+        while True:
+            try:
+                batch = next(reader, None)
+            except (pa.ArrowException, OSError) as error:  # DuckDB's own, as Arrow passes it on
+                raise duckdb.InvalidInputException(str(error)) from None
+            if batch is None:
+                return
+            if len(batch):
+                yield pa.table(batch)
 
 
 def read_columns(path: str | Path) -> dict[str, AnyArray]:

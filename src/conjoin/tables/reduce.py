@@ -25,6 +25,8 @@ from conjoin.tables.collect import (
     drop_constant,
     known_rows,
     name_of,
+    refuse_huge,
+    refuse_twins,
     tell,
     tell_dropped,
     tell_unknown,
@@ -95,6 +97,8 @@ def reduce(
             "is nothing to predict. Choose another target."
         )
     table, ranges = _Encoded.of(frame, schema), ranges.take(kept)
+    largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
+    refuse_huge((*schema.features, roles.target), largest)
     spread = table.spread(ranges.mean if intercept else np.zeros(len(ranges.mean)))
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
     cells = table.products(basis, ranges, folds, seed)
@@ -294,11 +298,12 @@ def _assemble(
     cells: dict[str, Any], roles: Roles, features: int, folds: int, weight: float
 ) -> tuple[list[str], Moments]:
     """Put sums of products into moments (K, F) of a design whose first column is ones."""
-    keys = zip(*(cells[f"g{i}"] for i in range(len(roles.by))))
-    row_names = [SEPARATOR.join(name_of(value) for value in key) for key in keys]
-    names = natural_order(sorted(set(row_names)))
+    keys = list(zip(*(cells[f"g{i}"] for i in range(len(roles.by)))))
+    name_of_key = {key: SEPARATOR.join(map(name_of, key)) for key in keys}
+    refuse_twins(list(name_of_key.values()))
+    names = natural_order(list(name_of_key.values()))
     position = {name: k for k, name in enumerate(names)}
-    k: IntArray = np.array([position[name] for name in row_names])
+    k: IntArray = np.array([position[name_of_key[key]] for key in keys])
     f: IntArray = np.array(cells["fold"], dtype=np.int64)
     P = np.zeros((len(names), folds, features + 2, features + 2))
     w = np.array(cells["w"], dtype=np.float64)

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from conjoin.errors import ArgumentError
+from conjoin.errors import ArgumentError, DataError
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
@@ -32,47 +31,63 @@ def write_batches(path: Path, batches: Iterable[pa.Table]) -> int:
 
     An interruption leaves the old file, or none, but no half of one.
     """
-    folder = path.absolute().parent
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{path.name}.") as temporary:
-        part = Path(temporary) / path.name
-        rows = 0
-        writer: Any = None
-        try:
-            for batch in batches:
-                if writer is None:
-                    writer = _open(part, batch.schema)
-                writer.write_table(batch.cast(writer.schema) if rows else batch)
-                rows += len(batch)
-        finally:
-            if writer is not None:
-                writer.close()
-        if writer is None:
-            raise ArgumentError("There are no rows to predict; nothing was written.")
-        part.replace(path)
+    try:
+        with tempfile.TemporaryDirectory(
+            dir=path.absolute().parent, prefix=f".{path.name}."
+        ) as temporary:
+            part = Path(temporary) / path.name
+            rows = _write(part, batches)
+            part.replace(path)
+    except OSError as error:
+        raise ArgumentError(
+            f"Output {str(path)!r} cannot be written ({error.strerror or error}); name a file that "
+            "you may write to, where there is room."
+        ) from None
     return rows
 
 
-def _open(path: Path, schema: pa.Schema) -> "_Writer":
-    return _Writer(path, schema)
+def _write(path: Path, batches: Iterable[pa.Table]) -> int:
+    rows = 0
+    writer: _Writer | None = None
+    try:
+        for batch in batches:
+            if writer is None:
+                writer = _Writer(path, batch.schema)
+            writer.write(batch)
+            rows += len(batch)
+    finally:
+        if writer is not None:
+            writer.close()
+    if writer is None:
+        raise ArgumentError("There are no rows to predict; nothing was written.")
+    return rows
 
 
-class _Writer(AbstractContextManager["_Writer"]):
-    """A CSV or Parquet file that takes tables."""
+class _Writer:
+    """A CSV or Parquet file that takes tables of one schema."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         name = path.name.lower()
+        self._name = path.name
         self.schema = schema
         self._stream: Any = None
         if name.endswith(".parquet"):
             self._writer: Any = pa.parquet.ParquetWriter(path, schema)
             return
+        refuse_nested(schema, path.name)
         compression = "gzip" if name.endswith(".gz") else None
         self._stream = pa.output_stream(str(path), compression=compression)
         self._writer = pa.csv.CSVWriter(self._stream, schema)
 
-    def write_table(self, table: pa.Table) -> None:
+    def write(self, table: pa.Table) -> None:
         """Append rows."""
-        self._writer.write_table(table)
+        try:
+            self._writer.write_table(table.cast(self.schema))
+        except pa.ArrowException as error:
+            raise DataError(
+                f"A value cannot be written to {self._name!r} ({str(error).splitlines()[0]}); "
+                "write another kind of file, or leave the column out with query."
+            ) from None
 
     def close(self) -> None:
         """Finish the file."""
@@ -80,5 +95,16 @@ class _Writer(AbstractContextManager["_Writer"]):
         if self._stream is not None:
             self._stream.close()
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+
+def refuse_nested(schema: pa.Schema, name: str) -> None:
+    """Refuse columns that a line of CSV cannot hold."""
+    for column in schema:
+        try:
+            pa.csv.write_csv(
+                pa.table({column.name: pa.nulls(1, column.type)}), pa.BufferOutputStream()
+            )
+        except pa.ArrowException:
+            raise DataError(
+                f"Column {column.name!r} of type {column.type} cannot be written to {name!r}; "
+                "write a .parquet file, or leave the column out with query."
+            ) from None
