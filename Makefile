@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types tests tables clean
+.PHONY: demo test lint types tests tables axe screenshots clean
 
 demo: $(VENV)/.installed
 	$(BIN)/conjoin partition src/conjoin/data/seoul_bikes.csv.gz --target rented_bikes --by hour
@@ -25,6 +25,17 @@ tests: $(VENV)/.test-installed
 # The paper's synthetic tables, written to experiments/.
 tables: $(VENV)/.installed
 	for table in table2 table3 table4; do $(BIN)/conjoin reproduce $$table || exit 1; done
+
+# The checker of the report's accessibility, for the browser tests; needs npm.
+AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
+axe: $(AXE)
+
+$(AXE):
+	npm install --prefix $(VENV)/axe --no-audit --no-fund --silent axe-core@4.14.0
+
+# Pictures of the report: docs/images/report.png for the README, others in build/screenshots.
+screenshots: $(VENV)/.test-installed
+	$(BIN)/python -m scripts.screenshots
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "conjoin needs Python 3.11 or newer; name one with make PYTHON=...")'

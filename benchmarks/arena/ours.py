@@ -49,7 +49,7 @@ METHODS: dict[str, dict[str, object]] = {
 # With more than twice as many columns as datasets conjoin has no full covariance.
 FEW_DATASETS = "too few datasets for a full covariance: as partial"
 # Algorithm 3 resamples every pair: beyond this many groups it is left out, with a note.
-MOST_GROUPS_OF_THE_PAPER = 50
+MOST_GROUPS_OF_THE_PAPER = 24
 
 
 def predict(result: conjoin.Partition, strategy: str, task: Task) -> np.ndarray:

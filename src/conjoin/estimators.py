@@ -39,8 +39,9 @@ from conjoin.methods import PARTITIONS
 from conjoin.pipeline import check_seed, described, partition
 from conjoin.result import ON_UNSEEN, Assignment, Estimate, MergeVerdict, Partition
 from conjoin.store import load_with_extra, save
-from conjoin.tables.collect import DATASET, collect_rows
+from conjoin.tables.collect import collect_rows
 from conjoin.tables.frame import is_table, to_frame
+from conjoin.tables.names import DATASET
 from conjoin.tables.schema import MISSING_CHOICES, Roles, shown
 from conjoin.working import Working
 

@@ -5,24 +5,26 @@ spend, so each piece is formed on first use and kept. Only moments are kept, no 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from conjoin import details as figures
 from conjoin import linalg
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion import PairScore
-from conjoin.criterion.verdict import judge_merge
+from conjoin.criterion.many import Judge
+from conjoin.details import Details, Map
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Merge
 from conjoin.grouping.ledger import ledger
 from conjoin.grouping.objective import sum_by
 from conjoin.methods import PARTITIONS
 from conjoin.models.partial import posterior
-from conjoin.moments import Basis, Moments
+from conjoin.moments import Basis
 from conjoin.result import (
     Alternative,
     Estimate,
@@ -37,6 +39,7 @@ from conjoin.working import Working
 NO_INTERVAL = (float("nan"), float("nan"))
 FEWEST_ROWS = 5  # of a cluster whose mean features are told
 MOST_ALTERNATIVES = 3  # clusters beside its own with which a dataset is compared
+FEW_DATASETS = 60  # up to which every dataset is compared with several other clusters
 MOST_INTERVALS = 200  # merges up to which the ledger has intervals for the gain
 
 
@@ -89,6 +92,8 @@ class Evidence:
         Level of the verdicts.
     merges : tuple of Merge, optional
         The steps that led to the partition, where the method went step by step.
+    settings : mapping of str to plain values
+        What the partition was asked for with.
     """
 
     described: Described
@@ -98,6 +103,7 @@ class Evidence:
     grouping: str
     delta: float
     merges: tuple[Merge, ...] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def using(self, strategy: str) -> Partition:
         """Return the result with the models of a strategy."""
@@ -157,12 +163,17 @@ class Evidence:
     def pooled(self) -> LinearFit:
         """One model for all datasets, which serves one that is not known."""
         w = self.working
-        everything = np.zeros(len(self.labels), dtype=int)
-        refit = strategies.clusters(everything, w.hyper)
-        cells = strategies.validate(refit, w.moments, w.folds)
-        error = float(np.mean(cells.sum(axis=0) / w.moments.w))
+        error = float(np.mean(self._joined.sum(axis=0) / w.moments.w))
         rows = int(np.sum(self.described.sizes))
-        return self.described.linear(w.basis, refit(w.moments)[0], rows, error)
+        beta = strategies.clusters(np.zeros_like(self.labels), w.hyper)(w.moments)[0]
+        return self.described.linear(w.basis, beta, rows, error)
+
+    @cached_property
+    def _joined(self) -> FloatArray:
+        """Squared errors (F, K) of one model for all."""
+        w = self.working
+        refit = strategies.clusters(np.zeros_like(self.labels), w.hyper)
+        return strategies.validate(refit, w.moments, w.folds)
 
     def _choose(self, strategy: str) -> tuple[str, FloatArray, FloatArray]:
         """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
@@ -225,24 +236,31 @@ class Evidence:
     def ledger(self, most: int | None) -> tuple[MergeVerdict, ...]:
         """Return verdicts on the first steps of the history."""
         few = len(self.history) <= MOST_INTERVALS
-        return tuple(self._judge(merge, interval=few) for merge in self.history[:most])
+        return self._judge(self.history[:most], interval=few)
 
-    def _judge(self, merge: Merge, *, interval: bool) -> MergeVerdict:
-        left, right = (self._moments_of(side) for side in (merge.left, merge.right))
+    def _judge(self, merges: Sequence[Merge], *, interval: bool) -> tuple[MergeVerdict, ...]:
+        pairs = [(self._numbers(merge.left), self._numbers(merge.right)) for merge in merges]
         scale = self.working.basis.target_scale**2
-        found = judge_merge(left, right, delta=self.delta, interval=interval)
-        bounds = (found.interval[0] * scale, found.interval[1] * scale)
-        return MergeVerdict(
-            merge.left,
-            merge.right,
-            merge.joined,
-            found.verdict,
-            found.gain * scale,
-            bounds if interval else NO_INTERVAL,
+        answers, ends = self._judged.verdicts(pairs, delta=self.delta, interval=interval)
+        gains = self._judged.gains(pairs) * scale
+        return tuple(
+            MergeVerdict(
+                merge.left,
+                merge.right,
+                merge.joined,
+                answer,
+                float(gain),
+                (float(low * scale), float(high * scale)) if interval else NO_INTERVAL,
+            )
+            for merge, answer, gain, (low, high) in zip(merges, answers, gains, ends)
         )
 
-    def _moments_of(self, names: Sequence[str]) -> Moments:
-        return self.working.moments[[self._position[name] for name in names]]
+    @cached_property
+    def _judged(self) -> Judge:
+        return Judge.of(self.working.moments)
+
+    def _numbers(self, names: Sequence[str]) -> list[int]:
+        return [self._position[name] for name in names]
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -254,20 +272,37 @@ class Evidence:
         Nearest by the distance of partially pooled coefficients, in working coordinates. With very
         many datasets only the nearest other cluster is looked at, without intervals.
         """
+        few = len(self.labels) <= MOST_INTERVALS
+        return self._alternatives([name], MOST_ALTERNATIVES if few else 1)[name]
+
+    @cached_property
+    def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
+        """The same for every dataset; where these are many, with the nearest other cluster only."""
+        few = len(self.labels) <= FEW_DATASETS
+        return self._alternatives(self.described.names, MOST_ALTERNATIVES if few else 1)
+
+    def _alternatives(self, names: Sequence[str], most: int) -> dict[str, tuple[Alternative, ...]]:
+        few = len(self.labels) <= MOST_INTERVALS // 2
+        merges, cluster = [], []
+        for name in names:
+            own = int(self.labels[self._position[name]])
+            for c in [own, *self._nearest(name)[:most]]:
+                members = tuple(n for n in self._names_in(c) if n != name)
+                if members:
+                    merges.append(Merge((name,), members, PairScore(float("nan"), c == own)))
+                    cluster.append(c)
+        found: dict[str, list[Alternative]] = {name: [] for name in names}
+        for c, line in zip(cluster, self._judge(merges, interval=few)):
+            found[line.left[0]].append(Alternative(c, line.verdict, line.gain, line.interval))
+        return {name: tuple(lines) for name, lines in found.items()}
+
+    def _nearest(self, name: str) -> list[int]:
+        """Return the other clusters, nearest first."""
         k = self._position[name]
         near, centres = self._near
         distance = np.sum((centres - near[k]) ** 2, axis=1)
-        own = int(self.labels[k])
-        others = [int(c) for c in np.argsort(distance, kind="stable") if c != own]
-        few = len(near) <= MOST_INTERVALS
-        found = []
-        for c in [own, *others[: MOST_ALTERNATIVES if few else 1]]:
-            members = tuple(n for n in self._names_in(c) if n != name)
-            if members:
-                merge = Merge((name,), members, PairScore(float("nan"), c == own))
-                line = self._judge(merge, interval=few)
-                found.append(Alternative(c, line.verdict, line.gain, line.interval))
-        return tuple(found)
+        order = np.argsort(distance, kind="stable")
+        return [int(c) for c in order if c != self.labels[k]]
 
     @cached_property
     def _near(self) -> tuple[FloatArray, FloatArray]:
@@ -277,6 +312,57 @@ class Evidence:
 
     def _names_in(self, cluster: int) -> list[str]:
         return [self.described.names[k] for k in self._members[cluster]]
+
+    @cached_property
+    def details(self) -> Details:
+        """Figures that a report shows beyond the result itself."""
+        w, scale = self.working, self.working.basis.target_scale**2
+        separate = w.outcome.cells[w.outcome.names.index("separate")]
+        cells = {"own": separate, "cluster": self._hard, "pooled": self._joined}
+        errors = {name: c.sum(axis=0) / w.moments.w * scale for name, c in cells.items()}
+        errors["others"] = figures.error_of_others(w.moments) * scale
+        own, spread, noise = figures.own_fits(w.moments, w.basis)
+        return Details(
+            errors=errors,
+            own=own,
+            own_spread=spread,
+            degrees=self._judged.df,
+            cluster_spread=figures.cluster_spreads(w.moments, self.labels, w.basis),
+            noise=noise,
+            dependent=figures.dependent_columns(w.moments),
+            far=figures.far_values(w.moments, w.basis),
+            upper=self._upper,
+            map=self._map,
+        )
+
+    @cached_property
+    def _upper(self) -> tuple[MergeVerdict, ...]:
+        """The merges above the clusters, none of which was made."""
+        names, search = self.described.names, self.working.outcome.search
+        merges = [
+            Merge(
+                tuple(names[k] for k in left),
+                tuple(names[k] for k in right),
+                PairScore(float("nan"), False),
+            )
+            for left, right in figures.upper_merges(search.objective, self.labels, search.near)
+        ]
+        return self._judge(merges, interval=len(merges) <= MOST_INTERVALS)
+
+    @cached_property
+    def _map(self) -> Map:
+        names = self.described.names
+        root = figures.whole_tree(names, [*(v for v in self.verdicts if v.joined), *self._upper])
+        groups: list[tuple[int, ...]]
+        groups = [(int(k),) for k in np.argsort(self.labels, kind="stable")]
+        if root is not None:
+            few = len(names) <= figures.MOST_ON_MAP
+            most = len(names) if few else figures.GROUPS_ON_MAP
+            groups = [node.members for node in figures.cut(root, most)]
+        elif len(names) > figures.MOST_ON_MAP:
+            groups = [tuple(map(int, members)) for members in self._members]
+        scale = self.working.basis.target_scale**2
+        return figures.map_of(self._judged, groups, self.labels, self.delta, scale)
 
     @cached_property
     def placement(self) -> Placement:

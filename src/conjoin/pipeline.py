@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
@@ -22,12 +23,13 @@ from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.result import Comparison, LinearFit, Partition
 from conjoin.tables import DatasetCollection, collect
-from conjoin.tables.collect import collect_rows, one_frame, settle_columns
+from conjoin.tables.collect import check_choice, collect_rows, one_frame
 from conjoin.tables.frame import in_memory, is_lazy, to_frame
 from conjoin.tables.read import Source, is_source, open_source
 from conjoin.tables.reduce import Reduced, reduce, stays
 from conjoin.tables.schema import Roles
 from conjoin.tables.sql import quote_name
+from conjoin.tables.stack import settle_columns
 from conjoin.working import Working
 
 
@@ -214,8 +216,22 @@ def partition(
     criterion = make_criterion(method, options) if use_greedy else None
     if criterion is None and options:
         raise ArgumentError(f"method={method!r} does not take these options: {sorted(options)}.")
+    asked = {
+        "method": _method_name(method),
+        "grouping": grouping,
+        "count": count,
+        "delta": delta,
+        "folds": folds,
+        "random_state": seed,
+        "missing": missing,
+        "columns": columns,
+        "query": query,
+        "intercept": intercept,
+        **{name: value for name, value in options.items() if _is_plain(value)},
+    }
     run = partial(
         _from_table,
+        settings={**asked, "data": _shown_source(data)},
         method=method,
         criterion=criterion,
         strategy=strategy,
@@ -251,6 +267,7 @@ def _from_table(
     columns: str | None,
     intercept: bool,
     progress: Progress | None,
+    settings: Mapping[str, Any],
 ) -> Partition:
     """Find clusters and models of tables; arguments have been checked."""
     reduced = None
@@ -262,7 +279,7 @@ def _from_table(
         )
         known = Described(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
         with small_matrices(len(reduced.schema.features)):
-            return _partition(known, working, None, method, strategy, delta)
+            return _partition(known, working, None, method, strategy, delta, settings)
     collection = collect_rows(data, roles, missing=missing, columns=columns)
     with small_matrices(len(collection.features)):
         working = Working.of(
@@ -277,7 +294,8 @@ def _from_table(
         if criterion is not None:
             units = to_units(collection, intercept=intercept)
             found = greedy(criterion, units, seed, progress)
-        return _partition(described(collection), working, found, method, strategy, delta)
+        known = described(collection)
+        return _partition(known, working, found, method, strategy, delta, settings)
 
 
 def _reduced(
@@ -299,6 +317,7 @@ def _partition(
     method: str | Criterion,
     strategy: str,
     delta: float,
+    settings: Mapping[str, Any],
 ) -> Partition:
     """Find the clusters, unless a grouping has, and collect the result."""
     if grouping is None:
@@ -307,17 +326,33 @@ def _partition(
         position = {name: i for i, c in enumerate(grouping.clusters) for name in c}
         labels, merges = np.array([position[name] for name in known.names]), grouping.history
     kind = "agglomerative" if grouping is None else "greedy"
-    evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges)
+    evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges, settings)
     return evidence.using(strategy)
 
 
 def _usable(source: Source, roles: Roles, columns: str | None) -> Any:
     """Return the rows of files with the columns that are to be used."""
+    check_choice(columns)
     names = list(source.relation.columns)
     dropped = settle_columns(source.partial_columns, roles, columns, set(names))
     if not dropped:
         return source.relation
     return source.relation.project(", ".join(quote_name(n) for n in names if n not in dropped))
+
+
+def _shown_source(data: Any) -> list[str]:
+    """Return the names of files as they may be told: no folders, no addresses of databases."""
+    if not is_source(data):
+        return []
+    items = [data] if isinstance(data, (str, Path)) else list(data)
+    texts = [str(item) for item in items]
+    if any("://" in text for text in texts):
+        return []
+    return [Path(text).name for text in texts]
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _read(table: Any) -> Any:

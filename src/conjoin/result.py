@@ -13,9 +13,9 @@ from conjoin._typing import FloatArray
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
 from conjoin.grouping import Merge
 from conjoin.moments import Basis
-from conjoin.tables.collect import SEPARATOR, name_of
 from conjoin.tables.columns import to_columns
-from conjoin.tables.frame import in_memory, is_table, to_frame
+from conjoin.tables.frame import in_memory, is_table, to_array, to_frame
+from conjoin.tables.names import SEPARATOR, name_of
 from conjoin.tables.schema import Schema, shown
 
 ON_UNSEEN = ("pooled", "nearest", "raise")
@@ -273,6 +273,18 @@ class Evidence(Protocol):
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining one dataset with its own cluster and others."""
 
+    @property
+    def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
+        """The same for every dataset."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the partition was asked for with, as plain values."""
+
+    @property
+    def details(self) -> Any:
+        """Figures that a report shows (`conjoin.details`), None if they are not known."""
+
     def using(self, strategy: str) -> "Partition":
         """Return the result with the models of a strategy."""
 
@@ -364,6 +376,11 @@ class Partition:
         return {encoding.name: encoding.describe() for encoding in self.schema.encodings}
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """What the partition was asked for with; of files the names only."""
+        return dict(self.evidence.settings)
+
+    @property
     def cluster_cost(self) -> float:
         """By what share the error of hard clusters exceeds that of "auto"; negative if lower."""
         return self.errors["clusters"].error / self.errors["auto"].error - 1
@@ -392,10 +409,11 @@ class Partition:
     def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
         """Return the features of rows, and the name of each row's dataset (None if unknown)."""
         if is_table(X):
-            frame = in_memory(to_frame(X, "X"))
+            by = self.schema.roles.by if dataset is None else ()
+            frame = in_memory(to_frame(X, "X", wanted={*self.schema.columns, *by}))
             rows = self.schema.encode(frame)
             if dataset is None:
-                return rows, dataset_names(frame, self.schema.roles.by)
+                return rows, dataset_names(frame, by)
         else:
             rows = check_rows(X, self.features)
         if dataset is None:
@@ -421,7 +439,7 @@ class Partition:
         if limit and self.pooled.limits:
             rows = limited(rows, self.pooled.limits)
         position, intercept, coef = self._table
-        row_names = np.array(["" if name is None else name for name in names], dtype=object)
+        row_names = np.array(names, dtype=object)
         k = np.array([0 if n is None else position.get(n, 0) for n in names], dtype=np.int64)
         prediction: FloatArray = intercept[k] + np.einsum("ij,ij->i", rows, coef[k])
         unseen = sorted({name for name in names if name is not None and name not in position})
@@ -491,6 +509,39 @@ class Partition:
 
         save(self, path)
 
+    def report(self, path: Any, *, title: str | None = None) -> None:
+        """Write one self-contained HTML page: verdict, clusters, map, coefficients, datasets."""
+        from conjoin.report.html import write_report
+
+        write_report(self, path, title=title)
+
+    def plot_errors(self, ax: Any = None) -> Any:
+        """Draw the error of every strategy; return matplotlib axes (extra: plot)."""
+        from conjoin.report.plots import plot_errors
+
+        return plot_errors(self, ax)
+
+    def plot_tree(self, ax: Any = None) -> Any:
+        """Draw the merge tree over the gain of each merge; return matplotlib axes."""
+        from conjoin.report.plots import plot_tree
+
+        return plot_tree(self, ax)
+
+    def plot_gains(self, ax: Any = None) -> Any:
+        """Draw the gains of joining every two datasets; return matplotlib axes."""
+        from conjoin.report.plots import plot_gains
+
+        return plot_gains(self, ax)
+
+    def plot_coefficients(self, feature: str | None = None, ax: Any = None) -> Any:
+        """Draw a coefficient across datasets, by default the one in which clusters differ most.
+
+        Return matplotlib axes.
+        """
+        from conjoin.report.plots import plot_coefficients
+
+        return plot_coefficients(self, feature, ax)
+
 
 def dataset_names(frame: Any, by: Sequence[str]) -> list[str | None]:
     """Return the name of each row's dataset from the columns `by`; None where one is missing."""
@@ -512,7 +563,7 @@ def dataset_names(frame: Any, by: Sequence[str]) -> list[str | None]:
 def _names_of_rows(dataset: Any, rows: int) -> list[str | None]:
     if isinstance(dataset, str) or np.ndim(dataset) == 0:
         return [None if dataset is None else name_of(dataset)] * rows
-    values = dataset.to_list() if hasattr(dataset, "to_list") else np.asarray(dataset).tolist()
+    values = dataset.to_list() if hasattr(dataset, "to_list") else to_array(dataset).tolist()
     if len(values) != rows:
         raise DataError(f"dataset has {len(values)} names for {rows} rows of X.")
     return [None if v is None or v != v else name_of(v) for v in values]

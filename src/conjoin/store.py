@@ -12,14 +12,15 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import AnyArray, FloatArray
 from conjoin.criterion import PairScore
+from conjoin.details import Details, Map
 from conjoin.errors import ArgumentError, ReadError
 from conjoin.grouping import Merge
 from conjoin.moments import Basis
@@ -36,6 +37,7 @@ from conjoin.version import __version__
 
 FORMAT = "conjoin-model"
 FORMAT_VERSION = 1
+DETAIL_ARRAYS = ("own", "own_spread", "degrees", "cluster_spread", "noise")
 
 
 def save(result: Partition, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
@@ -157,10 +159,12 @@ def _content(result: Partition) -> dict[str, Any]:
         "alternatives": [
             [
                 [a.cluster, a.verdict, _number(a.gain), *(_number(x) for x in a.interval)]
-                for a in result.explain(name)
+                for a in result.evidence.all_alternatives[name]
             ]
             for name in names
         ],
+        "settings": dict(result.settings),
+        "details": _details(result.evidence.details, names),
         "placement": {
             "basis": {
                 "center": _array(placement.basis.center),
@@ -203,14 +207,57 @@ def _merge(merge: Merge, names: list[str]) -> dict[str, Any]:
     }
 
 
+def _details(details: Details | None, names: list[str]) -> dict[str, Any] | None:
+    if details is None:
+        return None
+    position = {name: k for k, name in enumerate(names)}
+    return {
+        "errors": {name: _array(values) for name, values in details.errors.items()},
+        **{name: _array(getattr(details, name)) for name in DETAIL_ARRAYS},
+        "dependent": details.dependent,
+        "far": {str(j): distance for j, distance in details.far.items()},
+        "upper": [
+            {
+                "left": [position[name] for name in line.left],
+                "right": [position[name] for name in line.right],
+                "verdict": line.verdict,
+                "gain": _number(line.gain),
+                "interval": [_number(x) for x in line.interval],
+            }
+            for line in details.upper
+        ],
+        "map": None if details.map is None else _map(details.map),
+    }
+
+
+def _map(found: Map) -> dict[str, Any]:
+    """Return the upper triangles, of verdicts and intervals only those that are known."""
+    above = np.triu_indices(len(found.groups), 1)
+    verdict = found.verdict[above]
+    judged = np.flatnonzero(verdict)
+    return {
+        "groups": [list(group) for group in found.groups],
+        "gain": _array(found.gain[above], "<f4"),
+        "judged": _array(judged, "<f4"),
+        "verdict": _array(verdict[judged], "<f4"),
+        "low": _array(found.low[above][judged], "<f4"),
+        "high": _array(found.high[above][judged], "<f4"),
+    }
+
+
 def _number(value: float) -> float | str:
     """Return a number that JSON can hold."""
     return float(value) if math.isfinite(value) else str(float(value))
 
 
-def _array(values: FloatArray) -> dict[str, Any]:
-    array = np.ascontiguousarray(values, dtype="<f8")
-    return {"shape": list(array.shape), "base64": base64.b64encode(array.tobytes()).decode()}
+def _array(values: AnyArray, kind: str = "<f8") -> dict[str, Any]:
+    array = np.ascontiguousarray(values, dtype=kind)
+    encoded = base64.b64encode(array.tobytes()).decode()
+    return {
+        "shape": list(array.shape),
+        "base64": encoded,
+        **({} if kind == "<f8" else {"kind": kind}),
+    }
 
 
 # --- and back ------------------------------------------------------------------------------------
@@ -226,7 +273,9 @@ class Stored:
     history: tuple[Merge, ...]
     verdicts: tuple[MergeVerdict, ...]
     placement: Placement
-    known: dict[str, tuple[Alternative, ...]]
+    all_alternatives: dict[str, tuple[Alternative, ...]]
+    settings: dict[str, Any] = field(default_factory=dict)
+    details: Details | None = None
 
     def ledger(self, most: int | None) -> tuple[MergeVerdict, ...]:
         """Return the first verdicts."""
@@ -234,7 +283,7 @@ class Stored:
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and others."""
-        return self.known[name]
+        return self.all_alternatives[name]
 
     def using(self, strategy: str) -> Partition:
         """Refuse: only one strategy was saved."""
@@ -274,13 +323,15 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         history=history,
         verdicts=verdicts,
         placement=_from_placement(content["placement"]),
-        known={
+        all_alternatives={
             name: tuple(
                 Alternative(c, verdict, float(gain), (float(low), float(high)))
                 for c, verdict, gain, low, high in lines
             )
             for name, lines in zip(names, content["alternatives"])
         },
+        settings=content.get("settings", {}),
+        details=_from_details(content.get("details"), names),
     )
     return Partition(
         clusters=clusters,
@@ -316,6 +367,45 @@ def _from_merge(merge: Mapping[str, Any], names: list[str]) -> Merge:
     return Merge(left, right, PairScore(**score))
 
 
+def _from_details(values: Mapping[str, Any] | None, names: list[str]) -> Details | None:
+    if values is None:
+        return None
+    return Details(
+        errors={name: _from_array(array) for name, array in values["errors"].items()},
+        **{name: _from_array(values[name]) for name in DETAIL_ARRAYS},
+        dependent=values["dependent"],
+        far={int(j): distance for j, distance in values["far"].items()},
+        upper=tuple(
+            MergeVerdict(
+                left=tuple(names[k] for k in line["left"]),
+                right=tuple(names[k] for k in line["right"]),
+                joined=False,
+                verdict=line["verdict"],
+                gain=float(line["gain"]),
+                interval=(float(line["interval"][0]), float(line["interval"][1])),
+            )
+            for line in values["upper"]
+        ),
+        map=None if values["map"] is None else _from_map(values["map"]),
+    )
+
+
+def _from_map(values: Mapping[str, Any]) -> Map:
+    M = len(values["groups"])
+    left, right = np.triu_indices(M, 1)
+    judged = _from_array(values["judged"]).astype(int)
+    tables = np.full((3, M, M), np.nan)
+    verdict = np.zeros((M, M), dtype=int)
+    a, b = left[judged], right[judged]
+    for i, j in ((left, right), (right, left)):
+        tables[0, i, j] = _from_array(values["gain"])
+    for i, j in ((a, b), (b, a)):
+        verdict[i, j] = _from_array(values["verdict"]).astype(int)
+        tables[1, i, j], tables[2, i, j] = _from_array(values["low"]), _from_array(values["high"])
+    groups = tuple(tuple(group) for group in values["groups"])
+    return Map(groups, tables[0], tables[1], tables[2], verdict)
+
+
 def _from_placement(values: Mapping[str, Any]) -> Placement:
     basis = values["basis"]
     return Placement(
@@ -335,6 +425,6 @@ def _from_placement(values: Mapping[str, Any]) -> Placement:
 
 
 def _from_array(values: Mapping[str, Any]) -> FloatArray:
-    flat = np.frombuffer(base64.b64decode(values["base64"]), dtype="<f8")
+    flat = np.frombuffer(base64.b64decode(values["base64"]), dtype=values.get("kind", "<f8"))
     array: FloatArray = flat.reshape(values["shape"]).astype(np.float64)
     return array

@@ -60,6 +60,8 @@ MOST_COLUMNS_PER_DATASET = 2
 # Separate least squares has no guard against columns that a dataset hardly shows; it is reported
 # beside the others, and partial pooling comes close to it wherever datasets are large.
 NOT_AVERAGED = ("separate",)
+WITHOUT_LEVELS = ("pooled", "mixture")
+FEWEST_SEEN = 0.1  # share of datasets with two rows from which validation can see levels
 NAMES = (
     "auto",
     "best",
@@ -294,7 +296,7 @@ def run(
     fold_coef = np.stack(outside, axis=1)  # (S, F, K, p)
     by_fold = _fold_first(folds)
     cells = np.stack([by_fold.sse(beta) for beta in fold_coef])
-    averaged = np.array([name not in NOT_AVERAGED for name in names])
+    averaged = np.array([name not in _not_averaged(moments) for name in names])
     weights = np.zeros(len(names))
     weights[averaged] = soft_weights(cells[averaged], moments.w, dataset_weights)
     auto = by_fold.sse(np.tensordot(weights, fold_coef, axes=1))
@@ -305,6 +307,17 @@ def run(
         weights,
         plan.search,
     )
+
+
+def _not_averaged(moments: Moments) -> tuple[str, ...]:
+    """Return the strategies that do not enter the average.
+
+    Where hardly any dataset has two rows, a row left out leaves nothing of its dataset behind, so
+    validation cannot see that datasets have levels of their own: strategies that deny it would be
+    taken for as good as any.
+    """
+    seen = np.mean(moments.n >= 2)
+    return (*NOT_AVERAGED, *WITHOUT_LEVELS) if seen < FEWEST_SEEN else NOT_AVERAGED
 
 
 def _fold_first(folds: Moments) -> Moments:

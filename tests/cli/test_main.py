@@ -1,106 +1,304 @@
-import csv
-import subprocess
-import sys
+"""What the commands print and write."""
 
+import csv
+import json
+import re
+import sqlite3
+
+import duckdb
 import pandas as pd
 import pytest
 
-from conjoin.datasets import make_clusters
+from conjoin.cli.show import PLAIN_WIDTH
 
-COMMAND = [sys.executable, "-m", "conjoin.cli.main"]
+from .conftest import HOSTILE
 
-
-def run(*arguments, cwd):
-    return subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, cwd=cwd, timeout=300
-    )
+BY_STORE = ["-t", "y", "-b", "store"]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data")
-    tables = make_clusters(sizes=(2, 1), n=120, p=2, distance=2.0).tables()
-    frames = {name: pd.DataFrame(columns) for name, columns in tables.items()}
-    for name, frame in frames.items():
-        frame.to_csv(path / f"{name}.csv", index=False)
-    long = pd.concat([frame.assign(store=name) for name, frame in frames.items()])
-    long.to_csv(path / "long.csv.gz", index=False)
-    long.to_parquet(path / "long.parquet", index=False)
-    (path / "empty.csv").touch()
-    (path / "broken.parquet").write_bytes(b"PAR1 not really")
-    (path / "sheet.xlsx").write_bytes(b"x")
-    return path
+def strict(text):
+    """Read JSON that holds neither NaN nor Infinity."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def numbers(value):
+    """Return all numbers in plain values."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [x for part in value for x in numbers(part)]
+    return [value] if isinstance(value, float) else []
+
+
+# --- partition -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("source", ["long.csv.gz", "long.parquet"])
-def test_partition_of_one_table(folder, source):
-    done = run("partition", source, "--target", "y", "--by", "store", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "Train 2 models of 'y' for 3 datasets" in done.stdout
-    assert "Ledger of joins" in done.stdout
-    assert "one pooled model" in done.stdout
-    assert "d1, d2" in done.stdout
-    assert "\x1b" not in done.stdout  # plain when not a terminal
+def test_partition_prints_verdict_clusters_ledger_strategies(conjoin_, source):
+    done = conjoin_("partition", source, *BY_STORE)
+    assert done.code == 0, done.err
+    assert done.err == ""
+    first = done.out.splitlines()[0]
+    assert first.startswith("Train 2 models for 3 datasets: {d1, d2}, {d3}; expected error ")
+    assert re.search(r"(same as|% lower than) separate models, \d+ % lower than one pooled", first)
+    parts = ["Clusters, one model each", "Ledger of joins", "Strategies ('auto' is used)"]
+    assert sorted(done.out.index(part) for part in parts) == [done.out.index(p) for p in parts]
+    assert "\x1b" not in done.out  # plain when not a terminal
+    assert max(map(len, done.out.splitlines()[1:])) <= PLAIN_WIDTH
 
 
-def test_partition_of_many_files(folder):
-    done = run("partition", "d1.csv", "d2.csv", "d3.csv", "-t", "y", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "d1, d2" in done.stdout
+def test_partition_of_many_files_a_folder_and_a_pattern(conjoin_, folder, tmp_path):
+    for name in ("d1", "d2", "d3"):
+        (tmp_path / f"{name}.csv").write_bytes((folder / f"{name}.csv").read_bytes())
+    outputs = {
+        conjoin_("partition", *sources, "-t", "y").out
+        for sources in (["d1.csv", "d2.csv", "d3.csv"], [tmp_path], [f"{tmp_path}/d?.csv"])
+    }
+    assert len(outputs) == 1
+    assert "{d1, d2}, {d3}" in outputs.pop()
 
 
-def test_compare(folder):
-    done = run("compare", "d1.csv", "d3.csv", "-t", "y", "--method", "tuned", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Keep apart d1.csv and d3.csv")
+def test_partition_of_a_database_and_a_query(conjoin_, frames, tmp_path):
+    long = pd.concat([frame.assign(store=name) for name, frame in frames.items()])
+    with duckdb.connect(tmp_path / "shop.duckdb") as connection:
+        connection.execute("CREATE TABLE sales AS SELECT * FROM long")
+    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
+        long.to_sql("sales", connection, index=False)
+    expected = conjoin_("partition", "long.parquet", *BY_STORE).out
+    for name in ("shop.duckdb::sales", "shop.sqlite::sales"):
+        assert conjoin_("partition", tmp_path / name, *BY_STORE).out == expected
+    part = conjoin_(
+        "partition", "long.parquet", *BY_STORE, "--query", "SELECT * FROM data WHERE store <> 'd3'"
+    )
+    assert part.out.startswith("Train 1 model for all 2 datasets")
 
 
-BAD = {
-    "missing file": (["partition", "nowhere.csv", "-t", "y"], "does not exist"),
-    "missing target": (["compare", "d1.csv", "d2.csv", "-t", "z"], "target='z' is not a column"),
-    "missing by": (["partition", "long.parquet", "-t", "y"], "by is missing"),
-    "wrong by": (["partition", "long.parquet", "-t", "y", "-b", "shop"], "by='shop' is not a col"),
-    "text column": (["partition", "d1.csv", "long.parquet", "-t", "y"], "not in every dataset"),
-    "empty file": (["compare", "empty.csv", "d1.csv", "-t", "y"], "is empty (0 bytes)"),
-    "unreadable file": (["compare", "broken.parquet", "d1.csv", "-t", "y"], "cannot be read"),
-    "unknown ending": (["compare", "sheet.xlsx", "d1.csv", "-t", "y"], "unknown ending"),
-    "folder": (["compare", ".", "d1.csv", "-t", "y"], "is a folder"),
-    "same file twice": (["partition", "d1.csv", "d1.csv", "-t", "y"], "Two files are named 'd1'"),
-    "method": (["compare", "d1.csv", "d2.csv", "-t", "y", "-m", "magic"], "method='magic'"),
-    "seed": (["compare", "d1.csv", "d2.csv", "-t", "y", "--seed", "-3"], "random_state=-3"),
-    "table": (["reproduce", "table9"], "Table 'table9' is unknown"),
-    "by with files": (["partition", "d1.csv", "d2.csv", "-t", "y", "-b", "s"], "--by goes with"),
-}
+def test_several_columns_name_the_dataset(conjoin_):
+    query = "SELECT *, CASE WHEN x1 > 0 THEN 'high' ELSE 'low' END AS half FROM data"
+    done = conjoin_("partition", "long.parquet", *BY_STORE, "-b", "half", "--query", query)
+    assert done.code == 0, done.err
+    assert "d1 | high" in done.out
+    again = conjoin_("partition", "long.parquet", *BY_STORE, "-b", "store")
+    assert again.out == conjoin_("partition", "long.parquet", *BY_STORE).out
 
 
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(folder, case):
-    arguments, message = BAD[case]
-    done = run(*arguments, cwd=folder)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("Error: ")
-    assert done.stderr.count("\n") == 1
+@pytest.mark.parametrize("way", ["intersect", "impute"])
+def test_columns_that_some_files_lack(conjoin_, way):
+    done = conjoin_(
+        "partition", "d1.csv", "more_columns.csv", "d3.csv", "-t", "y", "--columns", way, "--json"
+    )
+    assert done.code == 0, done.err
+    assert ("extra" in strict(done.out)["columns"]) == (way == "impute")
 
 
-def test_reproduce_writes_the_table(tmp_path):
+def test_options_reach_the_library(conjoin_):
+    done = conjoin_(
+        "partition", "long.parquet", *BY_STORE, "--features", "x1, x2", "--strategy", "pooled",
+        "--method", "bic", "--count", "rows", "--missing", "drop", "--seed", 3, "--delta", 0.2,
+        "--json",
+    )  # fmt: skip
+    facts = strict(done.out)
+    assert (facts["strategy"], facts["method"]) == ("pooled", "bic")
+    weighted = conjoin_(
+        "partition", "long.parquet", *BY_STORE, "--weights", "w", "--json",
+        "--query", "SELECT *, 1 + abs(x1) AS w FROM data",
+    )  # fmt: skip
+    assert weighted.code == 0, weighted.err
+    assert "w" not in strict(weighted.out)["columns"]
+
+
+def test_cautions_are_printed(conjoin_):
+    done = conjoin_(
+        "partition", "long.parquet", *BY_STORE, "--query", "SELECT *, 2 * y AS twice FROM data"
+    )
+    caution = "Caution: The features give 'y' almost exactly; does one of them contain it? Leave "
+    assert caution + "such columns out with --features." in " ".join(done.out.split())
+
+
+def test_json_of_a_partition_has_the_documented_keys(conjoin_):
+    done = conjoin_("partition", "long.parquet", *BY_STORE, "--json")
+    facts = strict(done.out)
+    assert {
+        "conjoin", "target", "by", "verdict", "method", "strategy", "clusters", "strategies",
+        "ledger", "datasets", "columns", "cautions",
+    } <= set(facts)  # fmt: skip
+    assert [cluster["datasets"] for cluster in facts["clusters"]] == [["d1", "d2"], ["d3"]]
+    assert {"datasets", "rows", "error", "model"} <= set(facts["clusters"][0])
+    assert {"error", "behind", "standard_error", "weight"} <= set(facts["strategies"]["auto"])
+    step = {"left", "right", "joined", "verdict", "gain", "interval"}
+    assert all(step <= set(line) for line in facts["ledger"])
+    assert facts["datasets"]["d3"]["cluster"] == 1
+    assert set(facts["datasets"]["d1"]["model"]["coef"]) == {"x1", "x2"}
+    assert facts["verdict"].startswith("Train 2 models")
+    assert numbers(facts)
+
+
+def test_save_says_what_comes_next_and_json_stays_json(conjoin_, folder):
+    done = conjoin_("partition", "long.parquet", *BY_STORE, "--save", "new.json")
+    assert done.out.endswith(
+        "Models written to new.json; next: conjoin predict new.json DATA -o OUT\n"
+    )
+    written = (folder / "new.json").read_bytes()
+    quiet = conjoin_("partition", "long.parquet", *BY_STORE, "--save", "new.json", "--json")
+    strict(quiet.out)
+    assert (folder / "new.json").read_bytes() == written
+    (folder / "new.json").unlink()
+
+
+def test_hostile_names_are_text(conjoin_, folder):
+    done = conjoin_("partition", "hostile.parquet", *BY_STORE, "--save", "hostile.json")
+    assert done.code == 0, done.err
+    first = done.out.splitlines()[0]
+    assert HOSTILE["d1"] in first
+    assert "[red]x[/red]\\nline\\x1b[31m :warning: \\u202eback\\" in first
+    assert "é☃👩‍👩‍👧long" in first
+    assert len(first) < 500
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.out)
+    for name in HOSTILE.values():
+        explained = conjoin_("explain", "hostile.json", name)
+        assert explained.code == 0, explained.err
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", explained.out)
+    facts = strict(conjoin_("partition", "hostile.parquet", *BY_STORE, "--json").out)
+    assert set(facts["datasets"]) == set(HOSTILE.values())
+    (folder / "hostile.json").unlink()
+
+
+# --- compare -------------------------------------------------------------------------------------
+
+
+def test_compare_says_one_sentence(conjoin_):
+    done = conjoin_("compare", "d1.csv", "d3.csv", "-t", "y")
+    assert done.out.startswith("Keep d1.csv and d3.csv apart: the gain of joining, ")
+    assert re.search(r"is -\S+ \(between -\S+ and -\S+ at level 0.1; RMSE \S+ joined", done.out)
+    assert done.out.count("\n") == 1
+    assert re.search(r"\.\n$", done.out)
+    paper = conjoin_("compare", "d1.csv", "d3.csv", "-t", "y", "--method", "tuned")
+    assert "; method tuned says to keep them apart (score " in paper.out
+
+
+def test_compare_says_how_many_rows_settle_it(conjoin_):
+    done = conjoin_("compare", "d1.csv", "d2.csv", "-t", "y")
+    assert done.out.startswith("Undecided on d1.csv and d2.csv: the gain of joining")
+    found = re.search(
+        r"about (\S+) times the rows would settle it \((\S+) more of the first, (\S+) more of the "
+        r"second\); the better guess \(method risk\) is to join them\.\n$",
+        done.out,
+    )
+    factor, more, _ = found.groups()
+    assert int(more.replace(",", "")) == pytest.approx((float(factor) - 1) * 120, abs=10)
+
+
+def test_json_of_a_comparison_has_the_documented_keys(conjoin_):
+    facts = strict(conjoin_("compare", "d1.csv", "d2.csv", "-t", "y", "--json").out)
+    assert {
+        "conjoin", "verdict", "join", "gain", "interval", "delta", "rows_to_settle", "method",
+        "score", "error_separate", "error_joined", "models",
+    } <= set(facts)  # fmt: skip
+    assert set(facts["models"]) == {"a", "b", "joined"}
+    assert facts["verdict"] == "undecided"
+
+
+# --- explain -------------------------------------------------------------------------------------
+
+
+def test_explain_a_dataset(conjoin_):
+    done = conjoin_("explain", "long.json", "d1")
+    first = done.out.splitlines()[0]
+    assert first.startswith("d1 is trained with d2: joining it with them changes")
+    assert "The nearest alternative is the cluster of d3" in first
+    for part in ("Joining it with a cluster", "1 (its own)", "Errors", "differs most from"):
+        assert part in done.out
+    alone = conjoin_("explain", "long.json", "d3")
+    assert alone.out.startswith("d3 is trained alone. The nearest alternative is the cluster of d1")
+
+
+def test_explain_all(conjoin_):
+    done = conjoin_("explain", "long.json")
+    fitted = conjoin_("partition", "long.parquet", *BY_STORE)
+    assert done.out.startswith(fitted.out)
+    assert "what was done" in done.out
+    facts = strict(conjoin_("explain", "long.json", "--json").out)
+    assert facts == strict(conjoin_("partition", "long.parquet", *BY_STORE, "--json").out)
+
+
+def test_json_of_a_dataset_has_the_documented_keys(conjoin_):
+    facts = strict(conjoin_("explain", "long.json", "d1", "--json").out)
+    assert {
+        "dataset", "cluster", "members", "rows", "strategy", "reason", "errors", "alternatives",
+        "coef",
+    } <= set(facts)  # fmt: skip
+    own, other = facts["alternatives"]
+    assert (own["own"], own["datasets"], other["datasets"]) == (True, ["d2"], ["d3"])
+
+
+# --- predict -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
+def test_predict_writes_all_columns_and_the_prediction(conjoin_, tmp_path, name):
+    done = conjoin_("predict", "long.json", "long.parquet", "-o", tmp_path / name)
+    assert done.code == 0, done.err
+    assert done.out == f"360 rows with column 'prediction' written to {tmp_path / name}\n"
+    read = pd.read_parquet if name.endswith("parquet") else pd.read_csv
+    assert list(read(tmp_path / name)) == ["x1", "x2", "y", "store", "prediction"]
+
+
+def test_predict_tells_of_unseen_datasets_once(conjoin_, folder, tmp_path):
+    for name in ("new1.csv", "new2.csv"):
+        (tmp_path / name).write_bytes((folder / "d1.csv").read_bytes())
+    arguments = ["predict", "files.json", tmp_path, "d3.csv", "-o", tmp_path / "out.parquet"]
+    done = conjoin_(*arguments)
+    assert done.err == (
+        "Note: 2 datasets were not there at fitting ('new1', 'new2'); they get the pooled model.\n"
+    )
+    refused = conjoin_(*arguments, "--on-unseen", "raise")
+    assert refused.code == 2
+    assert "Choose --on-unseen 'pooled' or 'nearest'" in refused.err
+
+
+# --- help and the paper's tables -----------------------------------------------------------------
+
+
+def test_reproduce_writes_the_table(conjoin_, tmp_path, monkeypatch):
     output = tmp_path / "deep" / "t.csv"
-    done = run("reproduce", "table2", "--repetitions", "1", "--output", output, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = conjoin_("reproduce", "table2", "--repetitions", "1", "--output", output)
+    assert done.code == 0, done.err
     with output.open() as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [
         "p", "d", "shift", "paper", "ours", "paper_direct", "one_minus_join_rate", "direct_exact",
     ]  # fmt: skip
     assert [row["d"] for row in rows] == ["0", "0.1", "0.3"]
-    default = run("reproduce", "table2", "--repetitions", "1", cwd=tmp_path)
-    assert default.returncode == 0
+    monkeypatch.chdir(tmp_path)
+    default = conjoin_("reproduce", "table2", "--repetitions", "1")
+    assert default.code == 0
     assert (tmp_path / "experiments" / "table2" / "results.csv").read_text() == output.read_text()
 
 
-def test_help_names_the_commands(tmp_path):
-    done = run("--help", cwd=tmp_path)
-    assert done.returncode == 0
-    for command in ("partition", "compare", "reproduce"):
-        assert command in done.stdout
+def test_help_fits_a_screen(conjoin_):
+    done = conjoin_("--help")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    for word in ("partition", "compare", "predict", "explain", "reproduce", "Example: conjoin "):
+        assert word in done.out
+    assert "Exit codes: 0 done, 2 bad input, 130 interrupted." in done.out
+    bare = conjoin_()
+    assert (bare.code, bare.out, bare.err) == (2, "", done.out)
+
+
+@pytest.mark.parametrize("command", ["partition", "compare", "predict", "explain", "reproduce"])
+def test_help_of_a_command(conjoin_, command):
+    done = conjoin_(command, "--help")
+    assert done.code == 0
+    assert done.out.startswith(f"Usage: conjoin {command} [OPTIONS] ")
+    assert len(done.out.splitlines()) <= 40
+
+
+def test_version(conjoin_):
+    assert re.fullmatch(r"conjoin \d+\.\d+\.\d+\S*\n", conjoin_("--version").out)

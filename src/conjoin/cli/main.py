@@ -3,28 +3,96 @@
 Exit codes: 0 done, 2 bad input (one sentence on standard error), 130 interrupted.
 """
 
+import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+from conjoin.cli.words import printable, with_options
+from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
+
+MOST_NAMES_SHOWN = 5
+USAGE_ERROR: Any = typer.BadParameter.__base__  # typer brings its own click, or uses another's
+
+
+class Commands(TyperGroup):
+    """The commands, with one sentence for whatever stops them."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command and leave with its exit code."""
+        kwargs |= {"prog_name": "conjoin", "standalone_mode": False}
+        try:
+            code = super().main(*args, **kwargs)
+        except ConjoinError as error:
+            code = _fail(with_options(str(error)))
+        except USAGE_ERROR as error:
+            code = _fail(_usage(error))
+        except OSError as error:
+            where = f"{str(error.filename)!r}: " if error.filename else ""
+            code = _fail(f"{where}{error.strerror or error}.")
+        except (typer.Abort, KeyboardInterrupt):
+            code = 130
+        except RuntimeError as error:
+            if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C
+                raise
+            code = 130
+        if code == 130:
+            typer.echo("Interrupted.", err=True)
+        sys.exit(code if code in (None, 0, 130) else 2)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command whose reader, such as head, may have seen enough."""
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return code
+
+
+def _usage(error: Any) -> str:
+    """Say what is wrong with the options, and where they are explained."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "conjoin"
+    message = error.format_message()
+    if message.endswith("?"):
+        return f"{message} See {command} --help."
+    return f"{message.rstrip('.')}; see {command} --help."
+
+
+def _fail(message: str) -> int:
+    typer.echo(f"Error: {printable(message)}", err=True)
+    return 2
+
+
+def _one_of(*choices: str) -> Callable[[str], list[str]]:
+    """Return what a shell needs to complete one of some words."""
+    return lambda incomplete: [word for word in choices if word.startswith(incomplete)]
+
 
 app = typer.Typer(
     name="conjoin",
+    cls=Commands,
     help="Decide which datasets to train together and which apart.",
-    epilog="Exit codes: 0 done, 2 bad input, 130 interrupted.",
-    no_args_is_help=True,
+    epilog="Example: conjoin partition sales.csv --target sales --by store\n\n"
+    "Exit codes: 0 done, 2 bad input, 130 interrupted.",
     add_completion=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help needs half the time
 )
 
-Target = Annotated[str, typer.Option("--target", "-t", help="Column to predict.")]
+Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict.")]
 Sources = Annotated[
     list[str],
     typer.Argument(
+        metavar="DATA",
         help="CSV or Parquet files, folders, quoted patterns, or a database "
         "(file.duckdb::table, file.sqlite::table, postgresql://...::table).",
         show_default=False,
@@ -33,33 +101,70 @@ Sources = Annotated[
 By = Annotated[
     list[str] | None,
     typer.Option(
-        "--by", "-b", help="Column that names the dataset of a row; may be given several times."
+        "--by",
+        "-b",
+        metavar="COLUMN",
+        help="Column that names the dataset of a row; may be given several times. Without it "
+        "each file is a dataset.",
     ),
 ]
 Query = Annotated[
     str | None,
-    typer.Option("--query", help="SQL SELECT to read; files are the table 'data' in it."),
+    typer.Option(
+        "--query", metavar="SQL", help="SELECT to read with; files are the table 'data' in it."
+    ),
 ]
 PairMethod = Annotated[
     str,
-    typer.Option("--method", "-m", help="risk, gcv, validated, tuned, bound or direct."),
+    typer.Option(
+        "--method",
+        "-m",
+        metavar="NAME",
+        help="risk, gcv, validated, tuned, bound or direct.",
+        autocompletion=_one_of("risk", "gcv", "validated", "tuned", "bound", "direct"),
+    ),
 ]
-Level = Annotated[float, typer.Option("--delta", help="Level of verdicts and intervals.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of every random draw.")]
+Level = Annotated[
+    float, typer.Option("--delta", metavar="NUMBER", help="Level of verdicts and intervals.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Seed of every random draw.")]
 Features = Annotated[
-    str | None, typer.Option("--features", help="Columns to use, separated by commas.")
+    str | None,
+    typer.Option(
+        "--features",
+        metavar="A,B,...",
+        help="Columns to use; by default all that have no other role.",
+    ),
 ]
-Weights = Annotated[str | None, typer.Option("--weights", help="Column of row weights.")]
+Weights = Annotated[
+    str | None, typer.Option("--weights", metavar="COLUMN", help="Column of row weights.")
+]
 Missing = Annotated[
     str,
-    typer.Option("--missing", help="Missing values: indicator (and median), median, drop, raise."),
+    typer.Option(
+        "--missing",
+        metavar="WAY",
+        help="Missing values: indicator (and median), median, drop, raise.",
+        autocompletion=_one_of("indicator", "median", "drop", "raise"),
+    ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option("--columns", help="Columns that some datasets lack: intersect or impute."),
+    typer.Option(
+        "--columns",
+        metavar="WAY",
+        help="Columns that some datasets lack: intersect (leave them out) or impute.",
+        autocompletion=_one_of("intersect", "impute"),
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Rule = Annotated[str | None, typer.Option("--rule", help="For tuned: signed (default) or literal.")]
+Rule = Annotated[
+    str | None,
+    typer.Option("--rule", metavar="NAME", help="For tuned: signed (default) or literal."),
+]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="File written by --save.", show_default=False)
+]
 
 
 def _version(wanted: bool) -> None:
@@ -70,13 +175,17 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Decide which datasets to train together and which apart."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -89,7 +198,21 @@ def partition(
         typer.Option(
             "--strategy",
             "-s",
-            help="auto, best, or one by name: separate, pooled, clusters, partial, mixture, ...",
+            metavar="NAME",
+            help="auto (an average), best, or one by name: separate, pooled, clusters, intercept, "
+            "slopes, partial, full, mixture.",
+            autocompletion=_one_of(
+                "auto",
+                "best",
+                "separate",
+                "pooled",
+                "clusters",
+                "intercept",
+                "slopes",
+                "partial",
+                "full",
+                "mixture",
+            ),
         ),
     ] = "auto",
     method: Annotated[
@@ -97,11 +220,29 @@ def partition(
         typer.Option(
             "--method",
             "-m",
+            metavar="NAME",
             help="risk, evidence, mallows, validated, chow, bic, kmeans, tuned, bound or direct.",
+            autocompletion=_one_of(
+                "risk",
+                "evidence",
+                "mallows",
+                "validated",
+                "chow",
+                "bic",
+                "kmeans",
+                "tuned",
+                "bound",
+                "direct",
+            ),
         ),
     ] = "risk",
     save: Annotated[
-        Path | None, typer.Option("--save", help="File to write the models to (JSON).")
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="File to write the models to (JSON)."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="HTML page to write the report to."),
     ] = None,
     as_json: Json = False,
     features: Features = None,
@@ -110,7 +251,13 @@ def partition(
     columns: Columns = None,
     query: Query = None,
     count: Annotated[
-        str, typer.Option("--count", help="What counts the same in errors: datasets or rows.")
+        str,
+        typer.Option(
+            "--count",
+            metavar="WHAT",
+            help="What counts the same in errors: datasets or rows.",
+            autocompletion=_one_of("datasets", "rows"),
+        ),
     ] = "datasets",
     delta: Level = 0.1,
     rule: Rule = None,
@@ -123,11 +270,13 @@ def partition(
 
     if save is not None:
         _check_folder(save)
+    if report is not None:
+        _check_folder(report, "--report")
     with _notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(
             data,
             target=target,
-            by=by or None,
+            by=list(dict.fromkeys(by)) if by else None,
             method=method,
             strategy=strategy,
             delta=delta,
@@ -144,18 +293,26 @@ def partition(
         _ = result.errors  # takes a while with many datasets: inside the progress bar
         if save is not None:
             result.save(save)
+        if report is not None:
+            result.report(report)
     if as_json:
         show_json(summarize(result))
         return
     show_partition(result)
+    if report is not None:
+        typer.echo(f"Report written to {report}")
     if save is not None:
         typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
 
 
 @app.command()
 def compare(
-    a: Annotated[str, typer.Argument(help="File with the first dataset.", show_default=False)],
-    b: Annotated[str, typer.Argument(help="File with the second dataset.", show_default=False)],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="File with the first dataset.", show_default=False)
+    ],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="File with the second dataset.", show_default=False)
+    ],
     target: Target,
     method: PairMethod = "risk",
     as_json: Json = False,
@@ -194,16 +351,30 @@ def compare(
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(help="File written by --save.", show_default=False)],
+    model: Model,
     data: Sources,
-    output: Annotated[Path, typer.Option("--output", "-o", help="CSV or Parquet file to write.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File to write: .csv, .csv.gz or .parquet."
+        ),
+    ],
     on_unseen: Annotated[
         str,
-        typer.Option("--on-unseen", help="A dataset not seen at fitting: pooled, nearest, raise."),
+        typer.Option(
+            "--on-unseen",
+            metavar="WAY",
+            help="A dataset not seen at fitting: pooled, nearest (cluster) or raise.",
+            autocompletion=_one_of("pooled", "nearest", "raise"),
+        ),
     ] = "pooled",
     query: Query = None,
 ) -> None:
-    """Predict rows with saved models; writes all columns and the prediction."""
+    """Predict rows with saved models.
+
+    Writes all columns of DATA and one more, the prediction. A model of many files finds the dataset
+    of a file by its name.
+    """
     from conjoin.cli.show import progress_bar
     from conjoin.prediction import predict_source
     from conjoin.store import load
@@ -220,13 +391,14 @@ def predict(
 
 @app.command()
 def explain(
-    model: Annotated[Path, typer.Argument(help="File written by --save.", show_default=False)],
+    model: Model,
     dataset: Annotated[
-        str | None, typer.Argument(help="A dataset; without it the whole result.")
+        str | None,
+        typer.Argument(metavar="DATASET", help="A dataset; without it the whole result."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say why datasets are where they are, and what their nearest alternatives are."""
+    """Say why a dataset is where it is, and what else is near."""
     from conjoin.cli.show import show_dataset, show_json, show_partition
     from conjoin.report.summarize import summarize, summarize_dataset
     from conjoin.store import load
@@ -235,26 +407,53 @@ def explain(
     if dataset is None:
         show_json(summarize(loaded)) if as_json else show_partition(loaded, columns=True)
     else:
+        _check_dataset(dataset, list(loaded.labels))
         facts = summarize_dataset(loaded, dataset)
         show_json(facts) if as_json else show_dataset(facts)
 
 
 @app.command()
+def report(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="File written by --save.", show_default=False)
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="HTML page to write.")
+    ],
+) -> None:
+    """Write the report on saved models as one HTML page."""
+    from conjoin.store import load
+
+    _check_folder(output, "--output")
+    load(model).report(output)
+    typer.echo(f"Report written to {output}")
+
+
+@app.command()
 def reproduce(
-    table: Annotated[str, typer.Argument(help="table2, table3 or table4 of the paper.")],
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="table2, table3 or table4 of the paper.",
+            autocompletion=_one_of("table2", "table3", "table4"),
+        ),
+    ],
     seed: Seed = 0,
     repetitions: Annotated[
-        int, typer.Option(help="Repetitions of the whole protocol, each with its own draws.")
+        int,
+        typer.Option(
+            metavar="NUMBER", help="Repetitions of the whole protocol, each with its own draws."
+        ),
     ] = 5,
     output: Annotated[
         Path | None,
-        typer.Option(help="CSV to write; default experiments/TABLE/results.csv."),
+        typer.Option(metavar="FILE", help="CSV to write; default experiments/TABLE/results.csv."),
     ] = None,
 ) -> None:
-    """Run a table of the paper again and print paper and ours side by side."""
+    """Run a table of the paper again, beside the paper's."""
     from conjoin.cli.show import progress_bar, show_table
     from conjoin.criterion.checks import check_count
-    from conjoin.errors import ArgumentError
     from conjoin.reproduce.synthetic import TABLES, run_table
     from conjoin.reproduce.write import write_cells
 
@@ -272,8 +471,6 @@ def reproduce(
 @contextmanager
 def _notes() -> Iterator[None]:
     """Print what the library warns of as plain notes on standard error, each once."""
-    from conjoin.errors import ConjoinWarning
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", ConjoinWarning)
@@ -281,17 +478,31 @@ def _notes() -> Iterator[None]:
             yield
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
-                typer.echo(f"Note: {text}", err=True)
+                typer.echo(f"Note: {printable(with_options(text))}", err=True)
 
 
-def _check_folder(path: Path) -> None:
+def _check_folder(path: Path, option: str = "--save") -> None:
     """Refuse a file that cannot be written before the work is done, not after."""
-    from conjoin.errors import ArgumentError
-
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ArgumentError(
-            f"--save {str(path)!r} cannot be written: name a file in a folder that exists."
+            f"{option} {str(path)!r} cannot be written: name a file in a folder that exists."
         )
+
+
+def _check_dataset(name: str, known: list[str]) -> None:
+    """Refuse a dataset that is not there, and say which ones are nearly named so."""
+    if name in known:
+        return
+    import difflib
+
+    close = difflib.get_close_matches(name, known)
+    if close:
+        hint = f"did you mean {' or '.join(map(repr, close))}?"
+    else:
+        more = len(known) - MOST_NAMES_SHOWN
+        shown = ", ".join(map(repr, known[:MOST_NAMES_SHOWN]))
+        hint = f"known are {shown}{f' and {more} more' if more > 0 else ''}."
+    raise DataError(f"Dataset {name!r} was not there at fitting; {hint}")
 
 
 def _split_list(text: str | None) -> list[str] | None:
@@ -304,18 +515,10 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Run the command line; bad input gets one sentence and exit code 2."""
-    from conjoin.errors import ConjoinError
-
-    try:
-        app()
-    except ConjoinError as error:
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("Interrupted.", err=True)
-        sys.exit(130)
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        sys.stderr.close()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # names may hold what the terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
+    app()
 
 
 if __name__ == "__main__":

@@ -1,24 +1,34 @@
-"""What the command line prints: readable on a terminal, plain elsewhere."""
+"""What the command line prints: readable on a terminal, plain elsewhere.
+
+Names come from files, so they are printed as text: no markup in them is followed.
+"""
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
+from conjoin.cli.words import printable, with_options
 from conjoin.report.summarize import cautions, few, headline
 from conjoin.reproduce.synthetic import Cell
 from conjoin.result import Comparison, Partition
 
+BAR_WIDTH = 16
 MOST_STEPS_SHOWN = 12
 MOST_CLUSTERS_SHOWN = 30
 MOST_MEMBERS_SHOWN = 12
+MOST_JOINED_SHOWN = 4
 MOST_FEATURES_SHOWN = 8
+PLAIN_WIDTH = 100
+VERDICT_STYLES = {"join": "green", "apart": "red", "undecided": "yellow"}
 
 
 @contextmanager
@@ -39,46 +49,78 @@ def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
 
 def show_json(facts: dict[str, Any]) -> None:
     """Print plain values as JSON."""
-    print(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(facts, indent=2, ensure_ascii=not _is_unicode(), allow_nan=False))
 
 
 def show_partition(result: Partition, *, columns: bool = False) -> None:
-    """Print the verdict, the clusters, the strategies, the ledger and, if asked, the columns."""
+    """Print the verdict, the clusters, the ledger, the strategies and, if asked, the columns."""
     console = _console()
-    console.print(escape(headline(result)), highlight=False, soft_wrap=True)
-    console.print(_clusters(result))
-    console.print(_strategies(result))
-    console.print(_ledger(result))
+    console.print(_text(headline(result), "bold"), soft_wrap=True)
+    _section(console, "Clusters, one model each", _clusters(result))
+    _section(console, "Ledger of joins", _ledger(result))
     hidden = len(result.history) - MOST_STEPS_SHOWN
     if hidden > 0:
-        console.print(f"... and {hidden} more steps (--json has them all).")
-    console.print(
-        "Gain: estimated fall of the squared error when the two are joined. Joins are picked by "
-        "evidence; only a verdict 'apart' speaks against one.",
-        highlight=False,
+        console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
+    note = (
+        "Gain: estimated fall of the squared error when the two are joined. Clusters are chosen by "
+        "all the evidence together; only a verdict 'apart' speaks against a join."
     )
+    console.print(_text(note, "dim"))
+    _section(console, f"Strategies ('{result.strategy}' is used)", _strategies(result))
     for caution in cautions(result):
-        console.print(f"Caution: {escape(caution)}", highlight=False)
+        console.print(_text(f"Caution: {with_options(caution)}", "yellow"))
     if columns:
-        table = Table("column", "what was done", title="Columns")
+        table = _table("column", "what was done")
         for name, words in result.columns.items():
-            table.add_row(escape(name), escape(words))
-        console.print(table)
+            table.add_row(_text(name), _text(words))
+        _section(console, "Columns", table)
+
+
+class _Console(Console):
+    """A console that leaves it to the command what happens when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def _console() -> Console:
-    return Console(width=None if Console().is_terminal else 100)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=PLAIN_WIDTH)
+
+
+def _section(console: Console, title: str, table: Table) -> None:
+    console.print()
+    console.print(_text(title, "bold"))
+    console.print(table)
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Return a text as it is: nothing in it is markup, and hidden characters are spelled out."""
+    return Text(printable(text), style)
+
+
+def _table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """Return a table whose numbers, columns `right`, and verdicts stay whole; names are folded."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in columns:
+        table.add_column(
+            name,
+            justify="right" if name in right else "left",
+            no_wrap=name in right or name in ("verdict", "decision", "strategy"),
+            overflow="fold",
+        )
+    return table
 
 
 def _clusters(result: Partition) -> Table:
-    table = Table("cluster", "datasets", "rows", "error (RMSE)", title="Clusters, one model each")
+    numbers = ("rows", "error (RMSE)")
+    table = _table("cluster", "datasets", *numbers, right=numbers)
     pairs = list(enumerate(zip(result.clusters, result.models), start=1))
     for i, (cluster, model) in pairs[:MOST_CLUSTERS_SHOWN]:
-        table.add_row(
-            str(i), escape(few(cluster, MOST_MEMBERS_SHOWN)), f"{model.rows:,}", _root(model.error)
-        )
+        names = _text(few(cluster, MOST_MEMBERS_SHOWN))
+        table.add_row(str(i), names, f"{model.rows:,}", _root(model.error))
     if len(pairs) > MOST_CLUSTERS_SHOWN:
-        table.add_row("...", f"and {len(pairs) - MOST_CLUSTERS_SHOWN} more clusters", "", "")
+        table.add_row("...", f"and {len(pairs) - MOST_CLUSTERS_SHOWN:,} more clusters", "", "")
     return table
 
 
@@ -87,35 +129,71 @@ def _root(error: float) -> str:
 
 
 def _strategies(result: Partition) -> Table:
-    table = Table(
-        "strategy", "error (RMSE)", "behind the best", "weight in auto", title="Strategies"
-    )
-    for name, estimate in sorted(result.errors.items(), key=lambda item: item[1].error):
-        least = estimate.error - estimate.behind
-        behind = "best"
-        if estimate.behind > 0:
-            share, spread = (100 * x / least for x in (estimate.behind, estimate.standard_error))
-            behind = f"{share:.1f} % ± {spread:.1f}"
+    """Return what every way to share is worth, the best one first."""
+    numbers = ("error (RMSE)", "squared error above best", "weight in auto")
+    table = _table("strategy", numbers[0], "", *numbers[1:], right=numbers)
+    lines = sorted(result.errors.items(), key=lambda item: item[1].error)
+    full = min(lines[-1][1].error, 4 * lines[0][1].error) ** 0.5
+    for name, estimate in lines:
         weight = result.weights.get(name)
-        marked = f"[bold]{name}[/bold]" if name == result.strategy else name
-        table.add_row(marked, _root(estimate.error), behind, f"{weight:.2f}" if weight else "")
+        style = "bold" if name == result.strategy else ""
+        table.add_row(
+            Text(name, style),
+            _root(estimate.error),
+            Text(_bar(estimate.error**0.5, full), style),
+            _above(estimate.error, estimate.behind, estimate.standard_error),
+            f"{weight:.2f}" if weight else "",
+        )
     return table
+
+
+def _bar(value: float, full: float) -> str:
+    """Return a bar from zero to a value; one that is longer than `full` ends in an arrow."""
+    block, more = ("█", "▶") if _is_unicode() else ("#", ">")
+    if not (math.isfinite(value) and full > 0):
+        return ""
+    if value > full * 1.001:
+        return block * (BAR_WIDTH - 1) + more
+    return block * max(round(BAR_WIDTH * value / full), 1)
+
+
+def _is_unicode() -> bool:
+    return (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+
+
+def _above(error: float, behind: float, spread: float) -> str:
+    """Return by how much an error exceeds the least one."""
+    least = error - behind
+    if behind <= 0:
+        return "best"
+    if not least > 0 or not math.isfinite(error):
+        return "unknown"
+    if behind > 10 * least:
+        return f"{error / least:,.0f} times"
+    return f"{100 * behind / least:.1f} ± {100 * spread / least:.1f} %"
 
 
 def _ledger(result: Partition) -> Table:
-    table = Table(
-        "join", "with", "gain", "interval", "verdict", "decision", title="Ledger of joins"
-    )
+    numbers = ("gain", "interval")
+    table = _table("join", "with", *numbers, "verdict", "decision", right=numbers)
     for line in result.ledger(MOST_STEPS_SHOWN):
         table.add_row(
-            escape(few(line.left)),
-            escape(few(line.right)),
-            f"{line.gain:+.4g}" if math.isfinite(line.gain) else "unknown",
+            _text(few(line.left, MOST_JOINED_SHOWN)),
+            _text(few(line.right, MOST_JOINED_SHOWN)),
+            _signed(line.gain),
             _interval(line.interval),
-            line.verdict,
+            _verdict(line.verdict),
             "joined" if line.joined else "kept apart",
         )
     return table
+
+
+def _verdict(verdict: str) -> Text:
+    return Text(verdict, VERDICT_STYLES.get(verdict, ""))
+
+
+def _signed(value: float | None) -> str:
+    return f"{value:+.4g}" if value is not None and math.isfinite(value) else "unknown"
 
 
 def _interval(interval: Sequence[float | None]) -> str:
@@ -126,53 +204,67 @@ def _interval(interval: Sequence[float | None]) -> str:
 def show_dataset(facts: dict[str, Any]) -> None:
     """Print why a dataset is where it is, and what its nearest alternatives are."""
     console = _console()
-    console.print(escape(facts["reason"]), highlight=False, soft_wrap=True)
-    table = Table("model", "error (RMSE)", title="What each model is worth for this dataset")
-    for name, error in facts["errors"].items():
-        table.add_row(name, "unknown" if error is None else _root(error))
-    console.print(table)
+    console.print(_text(facts["reason"], "bold"), soft_wrap=True)
     if facts["alternatives"]:
-        table = Table("cluster", "datasets", "gain", "interval", "verdict", title="Alternatives")
-        for line in facts["alternatives"]:
-            gain = "unknown" if line["gain"] is None else f"{line['gain']:+.4g}"
-            own = " (its own)" if line["own"] else ""
-            table.add_row(
-                f"{line['cluster'] + 1}{own}",
-                escape(few(line["datasets"])),
-                gain,
-                _interval(line["interval"]),
-                line["verdict"],
-            )
-        console.print(table)
+        _section(console, "Joining it with a cluster", _alternatives(facts["alternatives"]))
+        console.print(_text("Gain: estimated fall of the squared error when joined.", "dim"))
+    table = _table("model", "error (RMSE)", right=("error (RMSE)",))
+    for name, error in facts["errors"].items():
+        table.add_row(_text(name), "unknown" if error is None else _root(error))
+    _section(console, "Errors", table)
     largest = sorted(facts["coef"].items(), key=lambda item: -abs(item[1]["shift"] or 0.0))
-    table = Table(
-        "feature", "coefficient", "pooled", title="Where it differs most from the pooled model"
-    )
+    numbers = ("its coefficient", "pooled")
+    table = _table("feature", *numbers, right=numbers)
     for name, values in largest[:MOST_FEATURES_SHOWN]:
-        table.add_row(escape(name), f"{values['own']:.5g}", f"{values['pooled']:.5g}")
-    console.print(table)
+        table.add_row(_text(name), f"{values['own']:.5g}", f"{values['pooled']:.5g}")
+    _section(console, "Where it differs most from the pooled model", table)
+
+
+def _alternatives(lines: Sequence[dict[str, Any]]) -> Table:
+    numbers = ("gain", "interval")
+    table = _table("cluster", "datasets", *numbers, "verdict", right=numbers)
+    for line in lines:
+        table.add_row(
+            f"{line['cluster'] + 1}{' (its own)' if line['own'] else ''}",
+            _text(few(line["datasets"])),
+            _signed(line["gain"]),
+            _interval(line["interval"]),
+            _verdict(line["verdict"]),
+        )
+    return table
 
 
 def show_comparison(result: Comparison, a: str, b: str) -> None:
     """Print one sentence with the verdict, the gain and its interval."""
-    words = {"join": "Join", "apart": "Keep apart", "undecided": "Undecided on"}
+    words = {
+        "join": f"Join {a} and {b}",
+        "apart": f"Keep {a} and {b} apart",
+        "undecided": f"Undecided on {a} and {b}",
+    }
     low, high = result.interval
     text = (
-        f"{words[result.verdict]} {escape(a)} and {escape(b)} at level {result.delta:g}: the gain "
-        "of joining, the fall of the expected squared error, is "
-        f"{result.gain:.4g} (between {low:.4g} and {high:.4g}); estimated error (RMSE) "
-        f"{result.error_separate**0.5:.5g} separate, "
-        f"{result.error_joined**0.5:.5g} joined."
+        f"{words[result.verdict]}: the gain of joining, the fall of the expected squared error, is "
+        f"{result.gain:+.4g} (between {low:+.4g} and {high:+.4g} at level {result.delta:g}; RMSE "
+        f"{_root(result.error_joined)} joined, {_root(result.error_separate)} separate)"
     )
     guess = "join them" if result.join else "keep them apart"
     if result.verdict == "undecided":
-        text += f" The better guess (method {result.method}) is to {guess}"
-        if result.rows_to_settle is not None:
-            text += f"; about {result.rows_to_settle:.1f} times the rows would settle it"
-        text += "."
+        text += f"; {_more_rows(result)}; the better guess (method {result.method}) is to {guess}"
     elif result.join != (result.verdict == "join") or result.method != "risk":
-        text += f" Method {result.method} says to {guess} (score {result.score:+.3f})."
-    Console(soft_wrap=True).print(text, highlight=False)
+        text += f"; method {result.method} says to {guess} (score {result.score:+.3f})"
+    _console().print(_text(f"{text}."), soft_wrap=True)
+
+
+def _more_rows(result: Comparison) -> str:
+    """Say how many more rows would settle an undecided comparison."""
+    factor = result.rows_to_settle
+    if factor is None:
+        return "even a thousand times the rows would not settle it"
+    more_a, more_b = (math.ceil((factor - 1) * fit.rows) for fit in (result.fit_a, result.fit_b))
+    return (
+        f"about {factor:.1f} times the rows would settle it ({more_a:,} more of the first, "
+        f"{more_b:,} more of the second)"
+    )
 
 
 def show_table(cells: list[Cell], name: str) -> None:
@@ -197,7 +289,7 @@ def show_table(cells: list[Cell], name: str) -> None:
             f"{c.one_minus_join_rate:.1f}",
             f"{c.direct_exact:.1f}",
         )
-    console = Console()
+    console = _console()
     console.print(table)
     console.print(
         "The paper's Direct column is one minus the join rate of Algorithm 2; direct comparison "

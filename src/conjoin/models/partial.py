@@ -37,10 +37,13 @@ from conjoin.moments import Moments
 # hard bounds. Without bounds, cancellation in the residual sums can fake a huge likelihood.
 NOISE_PRIOR = (0.5, 1.5)
 SPREAD_PRIOR = (0.1, 2.0)
+# Levels of datasets: as much as the noise, so that what nothing can tell apart (one row a dataset)
+# is shared out evenly.
+INTERCEPT_PRIOR = (0.5, 2.0)
 SLOPE_SCATTER = 1.0  # standard deviation of log variances of slopes around their common value
 CENTRE_PRIOR = (1.0, 2.0)  # of p * lambda: all slopes together explain about the target's variance
-NOISE_BOUNDS = (1e-5, 10.0)
-SPREAD_BOUNDS = (1e-7, 100.0)
+NOISE_BOUNDS = (1e-8, 10.0)
+SPREAD_BOUNDS = (1e-9, 100.0)
 CENTRE_BOUNDS = (1e-6, 100.0)
 
 
@@ -251,8 +254,9 @@ def fit_variances(
 def variance_priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
     """Return prior centres, widths and bounds of (log noise, log lambda, log spreads)."""
     slopes = max(p - 1, 1)
-    medians = [NOISE_PRIOR[0], CENTRE_PRIOR[0] / slopes, *[SPREAD_PRIOR[0]] * count]
-    widths = [NOISE_PRIOR[1], CENTRE_PRIOR[1], *[SPREAD_PRIOR[1]] * count]
+    spreads = [INTERCEPT_PRIOR, *[SPREAD_PRIOR] * (count - 1)][:count]  # the intercept's is first
+    medians = [NOISE_PRIOR[0], CENTRE_PRIOR[0] / slopes, *(median for median, _ in spreads)]
+    widths = [NOISE_PRIOR[1], CENTRE_PRIOR[1], *(width for _, width in spreads)]
     limits = [NOISE_BOUNDS, CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
     bounds = [(float(np.log(low)), float(np.log(high))) for low, high in limits]
     return np.log(medians), np.array(widths), bounds

@@ -9,6 +9,7 @@ from conjoin.version import __version__
 
 MOST_MEMBERS_SHOWN = 6
 MOST_CLUSTERS_SHOWN = 6
+LONGEST_NAME = 60
 EXACT = 1e-4  # error over the target's variance below which a feature may contain the target
 
 
@@ -141,7 +142,19 @@ def _reason(result: Partition, name: str) -> str:
 def few(names: Sequence[str], most: int = MOST_MEMBERS_SHOWN) -> str:
     """Return the first names, and how many more there are."""
     more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(short, names[:most])) + (f" and {more} more" if more > 0 else "")
+
+
+def short(name: str) -> str:
+    """Return a name, the middle of a very long one left out.
+
+    >>> short("store " + "x" * 500 + " north")
+    'store xxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx north'
+    """
+    if len(name) <= LONGEST_NAME:
+        return name
+    half = (LONGEST_NAME - 3) // 2
+    return f"{name[: half + 1]}...{name[-half:]}"
 
 
 def summarize_comparison(result: Comparison) -> dict[str, Any]:
@@ -181,14 +194,16 @@ def headline(result: Partition) -> str:
         if other != result.strategy
     ]
     count, datasets = len(result.clusters), len(result.labels)
-    what = "1 model for all" if count == 1 else f"{count} models for"
-    text = f"Train {what} {datasets} datasets"
-    if count > 1:
-        text += f": {clusters_in_words(result)}"
+    if count == 1:
+        text = f"Train 1 model for all {datasets:,} datasets"
+    elif count == datasets:
+        text = f"Train {count:,} models, one for each dataset"
+    else:
+        text = f"Train {count:,} models for {datasets:,} datasets: {clusters_in_words(result)}"
     text += f"; expected error {', '.join(changes)} (strategy '{result.strategy}')."
     if result.strategy != "clusters":
         cost = change(errors["clusters"].error, ours, f"'{result.strategy}'")
-        text += f" One plain model a cluster: {cost}."
+        text += f" With one plain model a cluster instead the error is {cost}."
     return text
 
 
@@ -206,8 +221,10 @@ def change(error: float, other: float, words: str) -> str:
     if not (math.isfinite(error) and math.isfinite(other) and other > 0):
         return f"not comparable with {words}"
     if error > 3 * other:
-        return f"{error / other:.3g} times that of {words}"
+        return f"{error / other:,.0f} times that of {words}"
     share = round(100 * (error / other - 1))
+    if share == -100:
+        return f"more than 99 % lower than {words}"
     if share == 0:
         return f"the same as {words}"
     return f"{abs(share)} % {'lower' if share < 0 else 'higher'} than {words}"

@@ -7,12 +7,11 @@ and the value.
 """
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
@@ -20,6 +19,7 @@ from conjoin.tables.columns import Columns, to_columns
 from conjoin.tables.dataset import DatasetCollection, natural_order
 from conjoin.tables.encoding import Date, Flag, LeftOut, Number, present
 from conjoin.tables.frame import Frame, fitted, in_memory, is_table, to_frame
+from conjoin.tables.names import SEPARATOR, is_valid, names_and_codes
 from conjoin.tables.schema import (
     Roles,
     Schema,
@@ -29,11 +29,10 @@ from conjoin.tables.schema import (
     learn,
     shown,
 )
+from conjoin.tables.stack import stack
 
-DATASET = "dataset"
-SEPARATOR = " | "
 COLUMN_CHOICES = ("intersect", "impute")
-MOST_SINGLE_ROWS = 20  # datasets that may all have one row
+MOST_SINGLE_ROWS = 2000  # datasets that may all have one row
 LARGEST = 1e150  # number whose square is still one
 
 
@@ -62,7 +61,7 @@ def collect_rows(
 ) -> DatasetCollection:
     """Do the same for columns whose roles are known; `fewest` datasets are needed."""
     check_missing(missing)
-    _check_choice(columns)
+    check_choice(columns)
     if _is_tables(data) and len(data) < fewest:
         raise DataError(
             f"There is only one dataset ({str(next(iter(data)))!r}): the mapping has one entry; "
@@ -79,15 +78,15 @@ def collect_rows(
 
 def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Frame, Roles]:
     """Return one frame of all rows, and the roles with the columns that name datasets."""
-    _check_choice(columns)
+    check_choice(columns)
     if _is_tables(data):
         if roles.by:
             raise DataError(
                 f"by={roles.by[0]!r} names a column, but data is a mapping of dataset names to "
                 "tables; leave by out, or pass one table."
             )
-        return _stack(data, roles, columns)
-    wanted = {*roles.features, *_aside(roles)} if roles.features else None
+        return stack(data, roles, columns)
+    wanted = {*roles.features, *roles.aside} if roles.features else None
     frame = to_frame(data, wanted=wanted)
     names = frame.collect_schema().names()
     if not names:
@@ -101,7 +100,8 @@ def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Fram
     return frame, roles
 
 
-def _check_choice(columns: str | None) -> None:
+def check_choice(columns: str | None) -> None:
+    """Refuse a way to treat columns that some datasets lack."""
     if columns not in (None, *COLUMN_CHOICES):
         raise ArgumentError(f"columns={columns!r} is unknown; expected 'intersect' or 'impute'.")
 
@@ -114,15 +114,10 @@ def _is_tables(data: Any) -> bool:
     return all(is_table(value) for value in examples.values())
 
 
-def _aside(roles: Roles) -> list[str]:
-    """Return the columns with a role other than that of a feature."""
-    return [*roles.by, roles.target, *([roles.weights] if roles.weights else [])]
-
-
 def fetch(frame: nw.LazyFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
     """Bring the columns that are needed into memory."""
     if roles.features is not None:
-        frame = frame.select(*_aside(roles), *roles.features)
+        frame = frame.select(*roles.aside, *roles.features)
     return in_memory(frame)
 
 
@@ -146,7 +141,7 @@ def _clean_columns(data: Any, roles: Roles) -> tuple[Columns, list[str], IntArra
     if by is None or not _are_plain_names(by) or not _is_clean(columns, roles):
         return None
     try:
-        return columns, *_names_and_codes([by])
+        return columns, *names_and_codes([by])
     except UnicodeEncodeError:
         return None
 
@@ -164,12 +159,12 @@ def _clean_tables(
         first = list(columns) if first is None else first
         if str(name) in tables or list(columns) != first or not _is_clean(columns, roles):
             return None
-        if not _is_valid(str(name)):
+        if not is_valid(str(name)):
             return None
         tables[str(name)] = columns
     names = natural_order(list(tables))
     sizes = [len(tables[name][roles.target]) for name in names]
-    needed = [*_feature_columns(tables[names[0]], roles), *_aside(roles)]
+    needed = [*_feature_columns(tables[names[0]], roles), *roles.aside]
     stacked = {c: np.concatenate([tables[name][c] for name in names]) for c in needed}
     return stacked, names, np.repeat(np.arange(len(names)), sizes)
 
@@ -183,7 +178,7 @@ def _may_be_clean(data: Any, roles: Roles) -> bool:
     except (TypeError, nw.exceptions.NarwhalsError):
         return False
     aside = {*roles.by}
-    used = types if roles.features is None else [*_aside(roles), *roles.features]
+    used = types if roles.features is None else [*roles.aside, *roles.features]
     return all(
         c in types and (types[c].is_numeric() or types[c] == nw.Boolean)
         for c in used
@@ -265,7 +260,7 @@ def _with_null_names(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any
 
 
 def _datasets(frame: nw.DataFrame[Any], roles: Roles) -> tuple[list[str], IntArray]:
-    return _names_and_codes([frame.get_column(name).to_native() for name in roles.by])
+    return names_and_codes([frame.get_column(name).to_native() for name in roles.by])
 
 
 def _gone(frame: nw.DataFrame[Any], kept: nw.DataFrame[Any], roles: Roles) -> str:
@@ -293,10 +288,13 @@ def check_target(frame: Frame, roles: Roles) -> None:
         if isinstance(values, nw.LazyFrame):
             values = values.collect()
         found = values.get_column(name).to_list()
-        example = f" such as {found[0]!r}" if found else ""
+        if not found:
+            raise DataError(
+                f"{role}={name!r} is missing in all rows; there is nothing to learn from."
+            )
         raise DataError(
-            f"{role}={name!r} is not numeric: its type is {types[name]}, with values{example}; "
-            "choose a column of numbers."
+            f"{role}={name!r} is not numeric: its type is {types[name]}, with values such as "
+            f"{found[0]!r}; choose a column of numbers."
         )
 
 
@@ -457,58 +455,6 @@ def drop_constant(schema: Schema, constant: AnyArray) -> tuple[Schema, AnyArray]
     return schema.without(dropped), ~constant
 
 
-def _names_and_codes(by: Sequence[Any]) -> tuple[list[str], IntArray]:
-    """Return the names of datasets in natural order, and the position of every row's dataset."""
-    codes = np.zeros(len(by[0]), dtype=np.int64)
-    texts: list[list[str]] = []
-    for values in by:
-        keys, inverse = _unique(values)
-        texts.append(keys)
-        codes = codes * len(keys) + inverse
-    found, codes = np.unique(codes, return_inverse=True)
-    labels = [_label(code, texts) for code in found.tolist()]
-    names = natural_order(sorted(set(labels)))
-    refuse_twins(labels)
-    rank = {name: k for k, name in enumerate(names)}
-    return names, np.array([rank[label] for label in labels], dtype=np.int64)[codes]
-
-
-def refuse_twins(labels: Sequence[str]) -> None:
-    """Refuse names that are the same once the values of several columns are joined."""
-    if len(set(labels)) < len(labels):
-        twice = min(name for name in labels if labels.count(name) > 1)
-        raise DataError(
-            f"Two datasets are named {twice!r}, once their names are joined by {SEPARATOR!r}; "
-            "rename one, or name datasets by one column."
-        )
-
-
-def _unique(values: Any) -> tuple[list[str], IntArray]:
-    """Return the names in an array of numpy or Arrow, and the position of each row's name."""
-    if isinstance(values, pa.ChunkedArray):
-        found = values.combine_chunks()
-        if not pa.types.is_dictionary(found.type):
-            found = found.dictionary_encode()
-        return [name_of(key) for key in found.dictionary.to_pylist()], found.indices.to_numpy()
-    if values.dtype.kind == "O":
-        return _unique(pa.chunked_array([pa.array(values)]))
-    keys, inverse = np.unique(values, return_inverse=True)
-    return [name_of(key) for key in keys.tolist()], inverse
-
-
-def _label(code: int, texts: Sequence[Sequence[str]]) -> str:
-    parts = []
-    for keys in reversed(texts):
-        code, position = divmod(code, len(keys))
-        parts.append(keys[position])
-    return SEPARATOR.join(reversed(parts))
-
-
-def name_of(value: Any) -> str:
-    """Return a value as a dataset's name; 3.0 from a column with gaps is still dataset 3."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def _are_plain_names(values: AnyArray) -> bool:
     """Say whether a column of names is text or numbers, none of them missing."""
     if isinstance(values, np.ma.MaskedArray):
@@ -518,175 +464,3 @@ def _are_plain_names(values: AnyArray) -> bool:
     if values.dtype.kind == "O":
         return all(type(value) is str for value in values.tolist())
     return values.dtype.kind in "biuU"
-
-
-# --- many tables ---------------------------------------------------------------------------------
-
-
-def _stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[Frame, Roles]:
-    """Put tables one below the other, with a column that names them."""
-    wanted = None if roles.features is None else {*roles.features, *_aside(roles)}
-    tables: dict[str, pa.Table] = {}
-    for key, value in data.items():
-        name = str(key)
-        if not _is_valid(name):
-            raise DataError(f"The name of dataset {name!r} is not valid text; rename it.")
-        if name in tables:
-            raise DataError(
-                f"Two datasets are named {name!r} (names are compared as text); rename one."
-            )
-        table = in_memory(to_frame(value, f"dataset {name!r}", wanted)).to_native()
-        if not len(table):
-            raise DataError(f"Dataset {name!r} is empty; leave it out or give it rows.")
-        _check_dataset(table.column_names, roles, name)
-        if wanted is not None:
-            table = table.select([c for c in table.column_names if c in wanted])
-        tables[name] = table
-    everything = dict.fromkeys(c for t in tables.values() for c in t.column_names)
-    dropped = settle_columns(_lacking(tables, everything), roles, columns, set(everything))
-    free = DATASET
-    while free in everything:
-        free += "_"
-    parts = [
-        table.append_column(free, pa.repeat(name, len(table)))
-        for name, table in _aligned(tables, dropped, roles).items()
-    ]
-    stacked = pa.concat_tables(parts, promote_options="default")
-    features = roles.features and tuple(c for c in roles.features if c not in dropped)
-    return nw.from_native(stacked, eager_only=True), Roles(
-        roles.target, (free,), features, roles.weights
-    )
-
-
-def _is_valid(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the columns that some datasets lack, with these datasets."""
-    lacking: dict[str, list[str]] = {}
-    for name, table in tables.items():
-        if len(names := set(table.column_names)) < len(everything):
-            for column in everything:
-                if column not in names:
-                    lacking.setdefault(column, []).append(name)
-    return lacking
-
-
-def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
-    for role, column in (("target", roles.target), ("weights", roles.weights)):
-        if column is not None and column not in columns:
-            raise DataError(
-                f"{role}={column!r} is not a column of dataset {name!r}; columns are "
-                f"{shown(columns)}."
-            )
-
-
-def settle_columns(
-    lacking: Mapping[str, Sequence[str]],
-    roles: Roles,
-    columns: str | None,
-    everything: set[str],
-) -> set[str]:
-    """Return the columns to drop, of those that some datasets lack; refuse without a choice."""
-    if roles.features is not None:
-        lacking = {c: lacking[c] for c in lacking if c in roles.features}
-    shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
-    if not shared and (roles.features is None or columns == "intersect"):
-        raise DataError(
-            f"The datasets share no column besides the target {roles.target!r}; give them common "
-            "feature columns."
-        )
-    if not lacking or columns == "impute":
-        return set()
-    if columns == "intersect":
-        return set(lacking)
-    column, without = next(iter(sorted(lacking.items())))
-    raise DataError(
-        f"Columns {shown(sorted(lacking))} are not in every dataset ({without[0]!r} lacks "
-        f"{column!r}); choose columns='intersect' to leave them out, columns='impute' to fill them "
-        "in, or name the columns to use with features=[...]."
-    )
-
-
-def _aligned(
-    tables: Mapping[str, pa.Table], dropped: Collection[str], roles: Roles
-) -> dict[str, pa.Table]:
-    """Bring every column to one type in all datasets; refuse where it is of different kinds."""
-    seen: dict[str, tuple[str, str]] = {}
-    types: dict[str, set[Any]] = {}
-    for name, table in tables.items():
-        for column, values in zip(table.column_names, table.columns):
-            if column in dropped or values.null_count == len(values):
-                continue  # a column without values has any type
-            kind = _kind(values.type)
-            first = seen.setdefault(column, (kind, name))
-            types.setdefault(column, set()).add(values.type)
-            if first[0] != kind:
-                next_step = (
-                    "give it numbers everywhere"
-                    if column in _aside(roles)
-                    else "make it one type, or leave it out with features=[...]"
-                )
-                raise DataError(
-                    f"Column {column!r} is {first[0]} in dataset {first[1]!r} and {kind} in "
-                    f"dataset {name!r}; {next_step}."
-                )
-    common = {c: _common_type(seen[c][0], found) for c, found in types.items()}
-    aligned = {}
-    for name, table in tables.items():
-        kept = [c for c in table.column_names if c not in dropped]
-        columns = [_cast(table.column(c), common.get(c, pa.float64())) for c in kept]
-        aligned[name] = pa.table(columns, names=kept)
-    return aligned
-
-
-def _kind(dtype: Any) -> str:
-    if _is_text(dtype):
-        return "text"
-    if pa.types.is_timestamp(dtype) and dtype.tz is not None:
-        return f"a date in time zone {dtype.tz}"
-    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
-        return "a date"
-    if any(test(dtype) for test in (pa.types.is_integer, pa.types.is_floating)):
-        return "a number"
-    if pa.types.is_decimal(dtype) or pa.types.is_boolean(dtype):
-        return "a number"
-    return f"of type {dtype}"
-
-
-def _is_text(dtype: Any) -> bool:
-    return any(
-        test(dtype)
-        for test in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_string_view,
-            pa.types.is_dictionary,
-        )
-    )
-
-
-def _common_type(kind: str, types: set[Any]) -> Any:
-    if kind == "text":
-        return pa.large_string()
-    if len(types) == 1:
-        return next(iter(types))
-    if kind == "a number":
-        return pa.float64()
-    zone = next((t.tz for t in types if pa.types.is_timestamp(t)), None)
-    return pa.timestamp("us", zone)
-
-
-def _cast(values: pa.ChunkedArray, dtype: Any) -> pa.ChunkedArray:
-    if values.type == dtype:
-        return values
-    if values.null_count == len(values):
-        return pa.chunked_array([pa.nulls(len(values), dtype)])
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return values.cast(dtype, safe=False)

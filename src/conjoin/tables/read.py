@@ -43,6 +43,7 @@ DATASET = "dataset"
 FILE = "conjoin_file"
 EXCEL_ENDINGS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+INTERRUPTED = "Query interrupted"  # what DuckDB makes of Ctrl-C
 MOST_NAMES_SHOWN = 5
 _ENDINGS_SHOWN = "a file ending in " + ", ".join(ENDINGS)
 
@@ -108,8 +109,14 @@ class Source:
         """Run the relation inside: what DuckDB stumbles over becomes a `ReadError`."""
         try:
             yield
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
         except duckdb.Error as error:
             raise explain(error, self.description) from None
+        except RuntimeError as error:
+            if str(error) == INTERRUPTED:
+                raise KeyboardInterrupt from None
+            raise
 
 
 @dataclass(frozen=True)

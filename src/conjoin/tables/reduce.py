@@ -19,20 +19,18 @@ from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import HALF, PRIME, TARGET, ColumnHash
 from conjoin.tables.collect import (
-    SEPARATOR,
     check_names,
     check_target,
     drop_constant,
     known_rows,
-    name_of,
     refuse_huge,
-    refuse_twins,
     tell,
     tell_dropped,
     tell_unknown,
 )
 from conjoin.tables.dataset import limits_of, natural_order
 from conjoin.tables.encoding import present
+from conjoin.tables.names import SEPARATOR, name_of, refuse_twins
 from conjoin.tables.schema import Roles, Schema, complete, learn, one_row
 
 MOST_FEATURES = 64  # beyond these the sums of products are too many to ask for

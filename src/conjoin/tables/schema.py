@@ -91,6 +91,11 @@ class Roles:
         if repeated:
             raise DataError(f"features names {repeated[0]!r} twice; name it once.")
 
+    @property
+    def aside(self) -> list[str]:
+        """Columns with a role of their own."""
+        return [*self.by, self.target, *([self.weights] if self.weights else [])]
+
     @classmethod
     def of(cls, target: Any, by: Any, features: Any, weights: Any) -> "Roles":
         """Return roles from arguments of any accepted form: names may be whole numbers."""

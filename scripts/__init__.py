@@ -1,0 +1,1 @@
+"""Small programs that write files of this repository."""

@@ -1,0 +1,517 @@
+"""What the page shows, section by section, as plain values: a result in, a dict out.
+
+Figures come from the result and its evidence; nothing is fitted or judged here. What a model file
+lacks is None, and the page says so.
+"""
+
+import math
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from conjoin._typing import FloatArray
+from conjoin.details import VERDICTS, Details, Node, cut, whole_tree
+from conjoin.report.summarize import cautions, change, few
+from conjoin.result import Alternative, LinearFit, MergeVerdict, Partition
+from conjoin.version import __version__
+
+LEVEL = 0.9  # of intervals for coefficients, and for how far strategies are behind the best
+COLOURS = 8  # clusters with a colour of their own; the others are grey
+MOST_PANELS = 12  # features whose coefficients are drawn
+MOST_SHIFTS = 3  # coefficients told of a cluster
+NOISY = 9.0  # times the median noise variance from which a dataset is told
+LEVEL_NAME = "level"
+
+STRATEGY_WORDS = {
+    "separate": "every dataset its own model",
+    "pooled": "one model for all",
+    "clusters": "one model a cluster",
+    "intercept": "one model, levels differ",
+    "slopes": "partial pooling, one variance for slopes",
+    "partial": "partial pooling, a variance for each slope",
+    "full": "partial pooling, a full covariance",
+    "mixture": "soft clusters",
+    "auto": "average of strategies by validated error",
+}
+
+
+def describe(
+    result: Partition, title: str | None = None, panels: int | None = MOST_PANELS
+) -> dict[str, Any]:
+    """Return all that the page shows, at most so many `panels`; what is not known is None.
+
+    `picture` is None, or what `figures.picture` draws: {"x", "y", "labels", "names", "words"}, two
+    coordinates of each dataset in a learned representation.
+    """
+    target = result.schema.roles.target
+    view = _View(result)
+    return {
+        "title": title or f"Which datasets to train together: {target}",
+        "conjoin": __version__,
+        "target": target,
+        "by": list(result.schema.roles.by),
+        "strategy": result.strategy,
+        "verdict": sentence(result),
+        "note": _note(result),
+        "counts": {
+            "datasets": len(result.labels),
+            "clusters": len(result.clusters),
+            "rows": result.pooled.rows,
+            "features": len(result.features),
+        },
+        "strategies": strategies(result),
+        "clusters": view.clusters(),
+        "tree": view.tree(),
+        "map": view.map(),
+        "coefficients": view.coefficients(panels),
+        "datasets": view.datasets(),
+        "columns": dict(result.columns),
+        "cautions": cautions(result) + _more_cautions(result),
+        "settings": _settings(result),
+        "versions": versions(),
+        "commands": commands(result),
+        "picture": None,
+    }
+
+
+def sentence(result: Partition) -> str:
+    """Return the verdict in one sentence."""
+    count, datasets = len(result.clusters), len(result.labels)
+    if count == 1:
+        text = f"Train one model for all {datasets:,} datasets"
+    elif count == datasets:
+        text = f"Train {count:,} models, one for each dataset"
+    else:
+        text = f"Train {count:,} models for {datasets:,} datasets"
+    errors = result.errors
+    changes = [
+        change(errors[result.strategy].error, errors[name].error, words)
+        for name, words in (("separate", "separate models"), ("pooled", "one pooled model"))
+        if name != result.strategy
+    ]
+    return f"{text}: the expected squared error is {' and '.join(changes)}."
+
+
+def _note(result: Partition) -> str:
+    errors = result.errors
+    words = STRATEGY_WORDS.get(result.strategy, "")
+    text = f"Figures are for strategy ‘{result.strategy}’ ({words})."
+    if result.strategy != "clusters":
+        cost = change(errors["clusters"].error, errors[result.strategy].error, "that")
+        text += f" With one plain model a cluster instead, the error is {cost}."
+    return text
+
+
+def strategies(result: Partition) -> list[dict[str, Any]]:
+    """Return the error of every strategy, the lowest first; `behind` in percent of the lowest."""
+    half = float(stdtrit(np.inf, (1 + LEVEL) / 2))
+    lines = []
+    for name, e in sorted(result.errors.items(), key=lambda item: item[1].error):
+        least = e.error - e.behind
+        known = math.isfinite(e.error) and least > 0
+        share, spread = (100 * x / least if known else None for x in (e.behind, e.standard_error))
+        lines.append(
+            {
+                "name": name,
+                "words": STRATEGY_WORDS.get(name, ""),
+                "error": finite(e.error),
+                "root": root(e.error),
+                "behind": share,
+                "low": None if share is None or spread is None else share - half * spread,
+                "high": None if share is None or spread is None else share + half * spread,
+                "weight": result.weights.get(name) or None,
+                "chosen": name == result.strategy,
+            }
+        )
+    return lines
+
+
+class _View:
+    """A result and its details, seen by section."""
+
+    def __init__(self, result: Partition) -> None:
+        self.result = result
+        self.details: Details | None = result.evidence.details
+        self.names = list(result.labels)
+        self.position = {name: k for k, name in enumerate(self.names)}
+        self.colours = colours(result.clusters)
+        self.in_use = np.array([result.coefficients[name].error for name in self.names])
+        basis = result.evidence.placement.basis
+        self.columns = [*([LEVEL_NAME] if basis.intercept else []), *result.features]
+        self.center, self.scale = basis.center, basis.scale
+        self.root_node: Node | None = None
+        if self.details is not None:
+            joined = [line for line in result.verdicts if line.joined]
+            self.root_node = whole_tree(self.names, [*joined, *self.details.upper])
+
+    def percent(self, gain: float, names: Sequence[str]) -> float | None:
+        """Return a gain in percent of the error in use, averaged over the datasets concerned."""
+        error = float(np.mean(self.in_use[[self.position[name] for name in names]]))
+        return finite(100 * gain / error) if error > 0 else None
+
+    def coef(self, fit: LinearFit) -> FloatArray:
+        """Return a model's coefficients, its level (prediction at average features) first."""
+        slopes = np.array([fit.coef[name] for name in self.result.features])
+        if len(self.columns) == len(slopes):
+            return slopes
+        level = fit.intercept + float(slopes @ self.center)
+        return np.concatenate([[level], slopes])
+
+    # --- 2: clusters
+
+    def clusters(self) -> list[dict[str, Any]]:
+        """Return size, members, errors before and after, and how coefficients differ."""
+        pooled = self.coef(self.result.pooled)
+        weight = np.concatenate([np.ones(len(self.columns) - len(self.scale)), self.scale])
+        found = []
+        for c, (members, model) in enumerate(zip(self.result.clusters, self.result.models)):
+            index = [self.position[name] for name in members]
+            before = None if self.details is None else _mean(self.details.errors["own"][index])
+            use = _mean(np.array([self.result.coefficients[name].error for name in members]))
+            coef = self.coef(model)
+            order = np.argsort(-np.abs(coef - pooled) * weight, kind="stable")[:MOST_SHIFTS]
+            found.append(
+                {
+                    "number": c + 1,
+                    "colour": self.colours[c],
+                    "datasets": list(members),
+                    "rows": model.rows,
+                    "before": root(before),
+                    "after": root(model.error),
+                    "in_use": root(use),
+                    "change": ratio(model.error, before),
+                    "shifts": [
+                        {
+                            "feature": self.columns[j],
+                            "coef": float(coef[j]),
+                            "pooled": float(pooled[j]),
+                        }
+                        for j in (order if len(self.result.clusters) > 1 else ())
+                    ],
+                }
+            )
+        return found
+
+    # --- 3: the map
+
+    def tree(self) -> dict[str, Any] | None:
+        """Return leaves (datasets or groups) and merges by number: leaves first, then merges."""
+        if self.root_node is None or self.details is None or self.details.map is None:
+            return None
+        top = cut(self.root_node, len(self.details.map.groups))
+        number = {id(node): i for i, node in enumerate(top)}
+        merges: list[dict[str, Any]] = []
+        stack: list[tuple[Node, bool]] = [(self.root_node, False)]
+        while stack:
+            node, ready = stack.pop()
+            if id(node) in number or node.children is None or node.merge is None:
+                continue
+            if not ready:
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.children))
+                continue
+            number[id(node)] = len(top) + len(merges)
+            children = [number[id(child)] for child in node.children]
+            line = self._merge(node.merge)
+            below = [merges[c - len(top)]["height"] for c in children if c >= len(top)]
+            known = [x for x in (line["percent"], *below) if x is not None]
+            merges.append({**line, "children": children, "height": min(known, default=None)})
+        return {"leaves": [self._group(node.members) for node in top], "merges": merges}
+
+    def _merge(self, line: MergeVerdict) -> dict[str, Any]:
+        return {
+            "left": few(line.left),
+            "right": few(line.right),
+            "joined": line.joined,
+            "verdict": line.verdict,
+            "gain": finite(line.gain),
+            "percent": self.percent(line.gain, (*line.left, *line.right)),
+            "interval": [finite(x) for x in line.interval],
+        }
+
+    def _group(self, members: Sequence[int]) -> dict[str, Any]:
+        names = [self.names[k] for k in members]
+        labels = sorted({self.result.labels[name] for name in names})
+        cluster = labels[0] if len(labels) == 1 else None
+        return {
+            "name": names[0] if len(names) == 1 else f"{names[0]}, {names[1]}, …",
+            "size": len(names),
+            "cluster": None if cluster is None else cluster + 1,
+            "colour": COLOURS if cluster is None else self.colours[cluster],
+        }
+
+    def map(self) -> dict[str, Any] | None:
+        """Return gains of joining every two datasets or groups, in percent, by row."""
+        if self.details is None or self.details.map is None:
+            return None
+        found = self.details.map
+        size = np.array([len(group) for group in found.groups], dtype=np.float64)
+        total = np.array([self.in_use[list(group)].sum() for group in found.groups])
+        error = (total[:, None] + total) / (size[:, None] + size)
+        scale = 100 / np.where(error > 0, error, np.nan)
+        return {
+            "groups": [self._group(group) for group in found.groups],
+            "percent": found.gain * scale,
+            "low": found.low * scale,
+            "high": found.high * scale,
+            "verdict": found.verdict,
+            "verdicts": list(VERDICTS),
+        }
+
+    # --- 4: coefficients
+
+    def coefficients(self, most: int | None) -> dict[str, Any] | None:
+        """Return coefficients by feature, those in which clusters differ most first."""
+        if self.details is None:
+            return None
+        d, result = self.details, self.result
+        order = self._order()
+        models = np.stack([self.coef(model) for model in result.models])  # (C, p)
+        labels = np.array([result.labels[self.names[k]] for k in order])
+        weight = np.concatenate([np.ones(len(self.columns) - len(self.scale)), self.scale])
+        if len(models) > 1:
+            differ = np.std(models[labels], axis=0) * weight
+        else:
+            differ = np.abs(models[0]) * weight
+            differ[: len(self.columns) - len(self.scale)] = 0.0
+        half = stdtrit(np.maximum(d.degrees, 1.0), (1 + LEVEL) / 2)[:, None] * d.own_spread
+        cluster_half = float(stdtrit(np.inf, (1 + LEVEL) / 2)) * d.cluster_spread
+        shown = np.argsort(-differ, kind="stable")[:most]
+        return {
+            "names": [self.names[k] for k in order],
+            "cluster": (labels + 1).tolist(),
+            "colour": [self.colours[c] for c in labels],
+            "left_out": len(self.columns) - len(shown),
+            "without": int(np.isnan(d.own).any(axis=1).sum()),
+            "features": [
+                {
+                    "name": self.columns[j],
+                    "differ": float(differ[j]),
+                    "value": d.own[order, j],
+                    "low": (d.own - half)[order, j],
+                    "high": (d.own + half)[order, j],
+                    "model": models[:, j],
+                    "model_low": (models - cluster_half)[:, j],
+                    "model_high": (models + cluster_half)[:, j],
+                }
+                for j in shown
+            ],
+        }
+
+    def _order(self) -> list[int]:
+        """Return datasets cluster by cluster."""
+        return sorted(range(len(self.names)), key=lambda k: (self.result.labels[self.names[k]], k))
+
+    # --- 5: datasets
+
+    def datasets(self) -> list[dict[str, Any]]:
+        """Return errors, the decision with its reason and the runner-up of every dataset."""
+        found = []
+        alternatives = self.result.evidence.all_alternatives
+        for k, name in enumerate(self.names):
+            cluster, model = self.result.labels[name], self.result.coefficients[name]
+            own, other = _own_and_other(alternatives[name], cluster)
+            errors = {} if self.details is None else self.details.errors
+            found.append(
+                {
+                    "name": name,
+                    "cluster": cluster + 1,
+                    "colour": self.colours[cluster],
+                    "rows": model.rows,
+                    "errors": {
+                        key: root(float(errors[key][k])) if key in errors else None
+                        for key in ("own", "cluster", "others", "pooled")
+                    },
+                    "in_use": root(model.error),
+                    "decision": self._decision(name, cluster),
+                    "reason": self._reason(name, own),
+                    "verdict": own.verdict if own else None,
+                    "runner_up": self._runner_up(name, other),
+                }
+            )
+        return found
+
+    def _decision(self, name: str, cluster: int) -> str:
+        others = [n for n in self.result.clusters[cluster] if n != name]
+        return f"with {few(others, 3)}" if others else "alone"
+
+    def _reason(self, name: str, own: Alternative | None) -> str:
+        """Say what joining the dataset with its cluster is worth."""
+        if own is None:
+            return "no join was worth it"
+        if not math.isfinite(own.gain):
+            return "too few rows for a model of its own"
+        return f"joining changes the error by {self._change(name, own)}"
+
+    def _runner_up(self, name: str, other: Alternative | None) -> dict[str, Any] | None:
+        if other is None:
+            return None
+        return {
+            "cluster": other.cluster + 1,
+            "members": few(self.result.clusters[other.cluster], 2),
+            "verdict": other.verdict,
+            "change": self._change(name, other),
+        }
+
+    def _change(self, name: str, line: Alternative) -> str:
+        others = [n for n in self.result.clusters[line.cluster] if n != name]
+        share = self.percent(-line.gain, [name, *others])
+        return "an unknown amount" if share is None else signed(share)
+
+
+def _own_and_other(
+    lines: Sequence[Alternative], cluster: int
+) -> tuple[Alternative | None, Alternative | None]:
+    """Return what is known of a dataset's own cluster, and of the best other one."""
+    own = next((line for line in lines if line.cluster == cluster), None)
+    others = [line for line in lines if line.cluster != cluster]
+    known = [line for line in others if not math.isnan(line.gain)]
+    return own, max(known, key=lambda line: line.gain) if known else next(iter(others), None)
+
+
+def colours(clusters: Sequence[Sequence[str]]) -> list[int]:
+    """Return a colour number for each cluster: the largest have their own, others the last."""
+    order = sorted(range(len(clusters)), key=lambda c: (-len(clusters[c]), c))
+    several = sum(len(members) > 1 for members in clusters)
+    coloured = order[: min(COLOURS, max(several, 1 if len(clusters) == 1 else several))]
+    if len(clusters) <= COLOURS:
+        coloured = order
+    rank = {c: i for i, c in enumerate(sorted(coloured))}
+    return [rank.get(c, COLOURS) for c in range(len(clusters))]
+
+
+# --- 6: columns, settings, how to make it again --------------------------------------------------
+
+
+def _more_cautions(result: Partition) -> list[str]:
+    """Return what is odd about columns and datasets."""
+    details: Details | None = result.evidence.details
+    if details is None:
+        return []
+    found = []
+    if details.dependent:
+        plural = "columns are" if details.dependent > 1 else "column is"
+        found.append(
+            f"{details.dependent} {plural} a sum of others; coefficients of such columns mean "
+            "nothing by themselves, predictions are not affected."
+        )
+    kinds = {e.name for e in result.schema.encodings if e.kind == "number"}
+    far = {result.features[j]: x for j, x in details.far.items() if result.features[j] in kinds}
+    if far:
+        worst = max(far, key=lambda name: far[name])
+        found.append(
+            f"{few(list(far))}: values very far from the others (up to {far[worst]:,.0f} standard "
+            f"deviations from the mean, in ‘{worst}’); are they outliers?"
+        )
+    noise = details.noise[np.isfinite(details.noise)]
+    if len(noise) > 2:
+        names = [n for n, x in zip(result.labels, details.noise) if x > NOISY * np.median(noise)]
+        if names:
+            found.append(
+                f"{few(names)}: residuals more than three times as large as in most datasets; "
+                "look at the target there."
+            )
+    return found
+
+
+def _settings(result: Partition) -> dict[str, str]:
+    roles = result.schema.roles
+    said = {
+        "target": roles.target,
+        "by": ", ".join(roles.by) or None,
+        "weights": roles.weights,
+        "features": ", ".join(roles.features) if roles.features else None,
+        "strategy": result.strategy,
+        **{"method": result.method, "grouping": result.grouping},
+        **{k: v for k, v in result.settings.items() if k not in ("data", "method", "grouping")},
+    }
+    return {
+        {"random_state": "seed"}.get(name, name): str(value)
+        for name, value in said.items()
+        if value is not None
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that made the page."""
+    packages = {name: metadata.version(name) for name in ("numpy", "scipy")}
+    return {"conjoin": __version__, "Python": platform.python_version(), **packages}
+
+
+DEFAULTS: dict[str, Any] = {
+    "method": "risk", "strategy": "auto", "count": "datasets", "delta": 0.1, "random_state": 0,
+    "missing": "indicator", "folds": 10, "intercept": True,
+}  # fmt: skip
+NO_OPTION = ("folds", "intercept", "grouping")
+
+
+def commands(result: Partition) -> dict[str, str]:
+    """Return what makes the page again: a call in Python and, where one can, a shell command."""
+    roles = result.schema.roles
+    given: dict[str, Any] = {"target": roles.target}
+    if roles.by:
+        given["by"] = list(roles.by) if len(roles.by) > 1 else roles.by[0]
+    if roles.features:
+        given["features"] = list(roles.features)
+    if roles.weights:
+        given["weights"] = roles.weights
+    asked = {k: v for k, v in result.settings.items() if k != "data"}
+    asked = {"method": result.method, **asked, "strategy": result.strategy}
+    given |= {k: v for k, v in asked.items() if v is not None and DEFAULTS.get(k) != v}
+    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    found = {"python": f'conjoin.partition(data, {arguments}).report("report.html")'}
+    if not any(name in given for name in NO_OPTION):
+        found["shell"] = _shell(given, result.settings.get("data") or ["DATA"])
+    return found
+
+
+def _shell(given: Mapping[str, Any], data: Sequence[str]) -> str:
+    parts = ["conjoin", "partition", *data]
+    for name, value in given.items():
+        option = "--" + {"random_state": "seed"}.get(name, name)
+        if name == "features":
+            parts += [option, ",".join(value)]
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                parts += [option, str(one)]
+    return shlex.join([*parts, "--report", "report.html"])
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number, or None if it is not known."""
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def root(error: float | None) -> float | None:
+    """Return the root of a mean squared error, in the units of the target."""
+    return math.sqrt(error) if error is not None and math.isfinite(error) and error >= 0 else None
+
+
+def ratio(after: float | None, before: float | None) -> float | None:
+    """Return the change of an error in percent."""
+    if after is None or before is None or not before > 0:
+        return None
+    return finite(100 * (after / before - 1))
+
+
+def signed(share: float) -> str:
+    """Return a change in percent as text.
+
+    >>> signed(-3.14159), signed(1234.5), signed(0.001)
+    ('−3.1 %', '+1,234 %', '0.0 %')
+    """
+    text = f"{abs(share):,.0f}" if abs(share) >= 100 else f"{abs(share):.1f}"
+    sign = "" if text == "0.0" else "−" if share < 0 else "+"
+    return f"{sign}{text} %"
+
+
+def _mean(values: FloatArray) -> float | None:
+    return finite(float(np.mean(values))) if len(values) else None

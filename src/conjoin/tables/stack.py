@@ -1,0 +1,176 @@
+"""Many tables, one dataset each, put one below the other with a column that names them.
+
+Columns that only some tables have, and types that do not fit together, are settled here.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+
+from conjoin.errors import DataError
+from conjoin.tables.frame import Frame, in_memory, to_frame
+from conjoin.tables.names import DATASET, is_valid
+from conjoin.tables.schema import Roles, shown
+
+
+def stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[Frame, Roles]:
+    """Put tables one below the other, with a column that names them."""
+    wanted = None if roles.features is None else {*roles.features, *roles.aside}
+    tables: dict[str, pa.Table] = {}
+    for key, value in data.items():
+        name = str(key)
+        if not is_valid(name):
+            raise DataError(f"The name of dataset {name!r} is not valid text; rename it.")
+        if name in tables:
+            raise DataError(
+                f"Two datasets are named {name!r} (names are compared as text); rename one."
+            )
+        table = in_memory(to_frame(value, f"dataset {name!r}", wanted)).to_native()
+        if not len(table):
+            raise DataError(f"Dataset {name!r} is empty; leave it out or give it rows.")
+        _check_dataset(table.column_names, roles, name)
+        if wanted is not None:
+            table = table.select([c for c in table.column_names if c in wanted])
+        tables[name] = table
+    everything = dict.fromkeys(c for t in tables.values() for c in t.column_names)
+    dropped = settle_columns(_lacking(tables, everything), roles, columns, set(everything))
+    free = DATASET
+    while free in everything:
+        free += "_"
+    parts = [
+        table.append_column(free, pa.repeat(name, len(table)))
+        for name, table in _aligned(tables, dropped, roles).items()
+    ]
+    stacked = pa.concat_tables(parts, promote_options="default")
+    features = roles.features and tuple(c for c in roles.features if c not in dropped)
+    return nw.from_native(stacked, eager_only=True), Roles(
+        roles.target, (free,), features, roles.weights
+    )
+
+
+def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the columns that some datasets lack, with these datasets."""
+    lacking: dict[str, list[str]] = {}
+    for name, table in tables.items():
+        if len(names := set(table.column_names)) < len(everything):
+            for column in everything:
+                if column not in names:
+                    lacking.setdefault(column, []).append(name)
+    return lacking
+
+
+def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
+    for role, column in (("target", roles.target), ("weights", roles.weights)):
+        if column is not None and column not in columns:
+            raise DataError(
+                f"{role}={column!r} is not a column of dataset {name!r}; columns are "
+                f"{shown(columns)}."
+            )
+
+
+def settle_columns(
+    lacking: Mapping[str, Sequence[str]],
+    roles: Roles,
+    columns: str | None,
+    everything: set[str],
+) -> set[str]:
+    """Return the columns to drop, of those that some datasets lack; refuse without a choice."""
+    if roles.features is not None:
+        lacking = {c: lacking[c] for c in lacking if c in roles.features}
+    shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
+    if not shared and (roles.features is None or columns == "intersect"):
+        raise DataError(
+            f"The datasets share no column besides the target {roles.target!r}; give them common "
+            "feature columns."
+        )
+    if not lacking or columns == "impute":
+        return set()
+    if columns == "intersect":
+        return set(lacking)
+    column, without = next(iter(sorted(lacking.items())))
+    raise DataError(
+        f"Columns {shown(sorted(lacking))} are not in every dataset ({without[0]!r} lacks "
+        f"{column!r}); choose columns='intersect' to leave them out, columns='impute' to fill them "
+        "in, or name the columns to use with features=[...]."
+    )
+
+
+def _aligned(
+    tables: Mapping[str, pa.Table], dropped: Collection[str], roles: Roles
+) -> dict[str, pa.Table]:
+    """Bring every column to one type in all datasets; refuse where it is of different kinds."""
+    seen: dict[str, tuple[str, str]] = {}
+    types: dict[str, set[Any]] = {}
+    for name, table in tables.items():
+        for column, values in zip(table.column_names, table.columns):
+            if column in dropped or values.null_count == len(values):
+                continue  # a column without values has any type
+            kind = _kind(values.type)
+            first = seen.setdefault(column, (kind, name))
+            types.setdefault(column, set()).add(values.type)
+            if first[0] != kind:
+                next_step = (
+                    "give it numbers everywhere"
+                    if column in roles.aside
+                    else "make it one type, or leave it out with features=[...]"
+                )
+                raise DataError(
+                    f"Column {column!r} is {first[0]} in dataset {first[1]!r} and {kind} in "
+                    f"dataset {name!r}; {next_step}."
+                )
+    common = {c: _common_type(seen[c][0], found) for c, found in types.items()}
+    aligned = {}
+    for name, table in tables.items():
+        kept = [c for c in table.column_names if c not in dropped]
+        columns = [_cast(table.column(c), common.get(c, pa.float64())) for c in kept]
+        aligned[name] = pa.table(columns, names=kept)
+    return aligned
+
+
+def _kind(dtype: Any) -> str:
+    if _is_text(dtype):
+        return "text"
+    if pa.types.is_timestamp(dtype) and dtype.tz is not None:
+        return f"a date in time zone {dtype.tz}"
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+        return "a date"
+    if any(test(dtype) for test in (pa.types.is_integer, pa.types.is_floating)):
+        return "a number"
+    if pa.types.is_decimal(dtype) or pa.types.is_boolean(dtype):
+        return "a number"
+    return f"of type {dtype}"
+
+
+def _is_text(dtype: Any) -> bool:
+    return any(
+        test(dtype)
+        for test in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_dictionary,
+        )
+    )
+
+
+def _common_type(kind: str, types: set[Any]) -> Any:
+    if kind == "text":
+        return pa.large_string()
+    if len(types) == 1:
+        return next(iter(types))
+    if kind == "a number":
+        return pa.float64()
+    zone = next((t.tz for t in types if pa.types.is_timestamp(t)), None)
+    return pa.timestamp("us", zone)
+
+
+def _cast(values: pa.ChunkedArray, dtype: Any) -> pa.ChunkedArray:
+    if values.type == dtype:
+        return values
+    if values.null_count == len(values):
+        return pa.chunked_array([pa.nulls(len(values), dtype)])
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values.cast(dtype, safe=False)

@@ -1,0 +1,132 @@
+"""Real files as they are, tried as a new user would: a sensible verdict within 30 seconds each.
+
+The limit is on processor time, which a busy machine does not change; on a quiet one the clock shows
+less. All but the large ones take 2 to 7 seconds.
+"""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.arena.data import shared_data
+
+LIMIT = 30
+WORST = 5  # percent by which the error may exceed that of separate models or of one pooled model
+
+# name: path, target, columns that name the dataset
+FILES = {
+    "schools": ("bench/school-ilea/school_ilea.csv.gz", "exam_score", ["school"]),
+    "parkinsons": (
+        "bench/parkinsons-telemonitoring/parkinsons_telemonitoring.csv.gz",
+        "total_UPDRS",
+        ["subject#"],
+    ),
+    "radon": ("bench/radon-minnesota/radon_minnesota.csv", "log.radon", ["county.name"]),
+    "sleepstudy": ("bench/sleepstudy/sleepstudy.csv", "Reaction", ["Subject"]),
+    "wine": ("bench/wine-quality/wine_quality.csv.gz", "quality", ["color"]),
+    "diamonds": ("bench/diamonds/diamonds.csv.gz", "price", ["clarity"]),
+    "bikes by hour": ("bench/bikeshare-hour/bikeshare_hour.csv.gz", "cnt", ["season"]),
+    "flights": ("bench/nycflights/nycflights.csv.gz", "arr_delay", ["carrier"]),
+    "sales of departments": ("paper/ssf/train.parquet", "Weekly_Sales", ["Dept"]),
+    "traffic": (
+        "paper/mitv/Metro_Interstate_Traffic_Volume.csv.gz", "traffic_volume", ["weather_main"],
+    ),
+    "walmart": ("paper/wdaf/Walmart.csv", "Weekly_Sales", ["Store"]),
+    "garments": ("paper/ppge/garments_worker_productivity.csv", "actual_productivity", ["day"]),
+    "orders": ("paper/dfoip/daily_orders_top100_items.csv.gz", "order", ["itemID"]),
+    "seoul": ("paper/sbsd/SeoulBikeData.csv.gz", "Rented Bike Count", ["Hour"]),
+}  # fmt: skip
+
+# As above, with the processor time taken when this was written.
+LARGE = {
+    "houses, 28 datasets of 198 features": (
+        "bench/ames-housing/ames_housing.csv.gz", "SalePrice", ["Neighborhood"], 28,
+    ),
+    "sales of families, 165 datasets of 49 features": (
+        "paper/cfgsf/store_family_daily_2017-06-13_2017-08-15.parquet",
+        "sales",
+        ["store_type", "family"],
+        27,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    try:
+        return shared_data()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+
+
+def partition(data, path, target, by, *more):
+    """Return what the command prints, its exit code and its processor time."""
+    command = [sys.executable, "-m", "conjoin.cli.main", "partition", str(data / path)]
+    command += ["--target", target, *(part for name in by for part in ("--by", name)), *more]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert all(line.startswith("Note: ") for line in done.stderr.splitlines())
+    assert "\x1b" not in done.stdout
+    return done.stdout, seconds
+
+
+def change(text, other):
+    """Return by how many percent the error differs from that of another way, from the verdict."""
+    if f"the same as {other}" in text:
+        return 0
+    found = re.search(rf"(more than )?([\d,]+) % (lower|higher) than {other}", text)
+    assert found, text
+    return int(found[2].replace(",", "")) * (-1 if found[3] == "lower" else 1)
+
+
+def check_verdict(text):
+    first = text.splitlines()[0]
+    assert re.match(r"Train [\d,]+ models?[ ,]", first)
+    assert change(first, "separate models") <= WORST
+    assert change(first, "one pooled model") <= WORST
+    assert "Clusters, one model each" in text
+    assert "Ledger of joins" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_as_it_is_gets_a_sensible_verdict(data, name):
+    text, seconds = partition(data, *FILES[name])
+    check_verdict(text)
+    assert seconds < LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE)
+def test_large_designs_take_longer(data, name):
+    *arguments, before = LARGE[name]
+    text, seconds = partition(data, *arguments)
+    check_verdict(text)
+    assert seconds < 2 * before
+
+
+@pytest.mark.slow
+def test_a_target_among_the_features_is_noticed(data):
+    """Rentals are the sum of two columns; without these the file is like any other."""
+    path, target, by = "paper/bb/day.csv", "cnt", ["weathersit"]
+    text, _ = partition(data, path, target, by)
+    assert "Caution: The features give 'cnt' almost exactly; does one of them contain it?" in text
+    honest = "dteday,season,holiday,workingday,temp,atemp,hum,windspeed"
+    text, seconds = partition(data, path, target, by, "--features", honest)
+    assert "almost exactly" not in text
+    check_verdict(text)
+    assert seconds < LIMIT

@@ -1,0 +1,35 @@
+import pytest
+
+from conjoin.cli.words import printable, with_options
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("plain é 👩‍👩‍👧 [red]", "plain é 👩‍👩‍👧 [red]"),
+        ("a\nb\tc\r", "a\\nb\\tc\\r"),
+        ("\x1b[31mred\x9b", "\\x1b[31mred\\x9b"),
+        ("a\u2028b\u202ec\u2066", "a\\u2028b\\u202ec\\u2066"),
+        ("half \ud83d", "half \\ud83d"),
+    ],
+)
+def test_hidden_characters_are_spelled_out(text, shown):
+    assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    "message, shown",
+    [
+        ("by=... must name it", "--by ... must name it"),
+        ("random_state=-3 is negative", "--seed -3 is negative"),
+        (
+            "choose columns='impute' or features=[...].",
+            "choose --columns 'impute' or --features A,B.",
+        ),
+        ("leave it out with features.", "leave it out with --features."),
+        ("File 'by=3.csv' in /data/by=3/x", "File 'by=3.csv' in /data/by=3/x"),
+        ("standby=5 and by = 5", "standby=5 and by = 5"),
+    ],
+)
+def test_arguments_are_called_as_on_the_command_line(message, shown):
+    assert with_options(message) == shown
