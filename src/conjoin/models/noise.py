@@ -34,7 +34,7 @@ def noise_variances(moments: Moments) -> FloatArray:
 
 def shrink(rss: FloatArray, df: FloatArray, floor: float = np.finfo(float).tiny) -> FloatArray:
     """Return variances rss / df drawn towards each other, never below `floor`."""
-    pooled = max(float(rss.sum() / df.sum()), floor)
+    pooled = max(float(rss.sum() / df.sum()), floor) if df.any() else floor
     df0, centre = _prior(np.maximum(rss, floor), df, pooled)
     shrunk: FloatArray = np.maximum((rss + df0 * centre) / (df + df0), floor)
     return shrunk
