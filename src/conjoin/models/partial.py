@@ -42,8 +42,8 @@ SPREAD_PRIOR = (0.1, 2.0)
 INTERCEPT_PRIOR = (0.5, 2.0)
 SLOPE_SCATTER = 1.0  # standard deviation of log variances of slopes around their common value
 CENTRE_PRIOR = (1.0, 2.0)  # of p * lambda: all slopes together explain about the target's variance
-NOISE_BOUNDS = (1e-8, 10.0)
-SPREAD_BOUNDS = (1e-9, 100.0)
+NOISE_BOUNDS = (1e-5, 10.0)
+SPREAD_BOUNDS = (1e-7, 100.0)
 CENTRE_BOUNDS = (1e-6, 100.0)
 
 
