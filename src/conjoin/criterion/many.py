@@ -11,7 +11,14 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.criterion.verdict import Answer, Comparison, Side, _gain, _noise, gain_ends
+from conjoin.criterion.verdict import (
+    Answer,
+    Comparison,
+    Side,
+    cluster_noise,
+    gain_ends,
+    own_minus_joint,
+)
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
@@ -85,7 +92,7 @@ class Judge:
 
         G, n, nu = total(m.G), total(m.n), total(self.df)
         inverse, rank = linalg.inverse_and_rank(G)
-        s2 = _noise(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
+        s2 = cluster_noise(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
         return Side(
             G=G,
             inverse=inverse,
@@ -109,7 +116,9 @@ class Judge:
         for i in np.flatnonzero(~single).tolist():
             sides = [self.moments[list(side)] for side in pairs[i]]
             count = sum(side.shape[0] for side in sides)
-            gains[i] = _gain(sides, [np.full(side.shape[0], 1 / count) for side in sides], None)
+            gains[i] = own_minus_joint(
+                sides, [np.full(side.shape[0], 1 / count) for side in sides], None
+            )
         return gains
 
     def pair_gains(self, left: IntArray, right: IntArray) -> FloatArray:

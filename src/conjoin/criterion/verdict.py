@@ -129,7 +129,7 @@ class Side:
         inverse, rank = linalg.inverse_and_rank(moments.G)
         beta = linalg.matvec(inverse, moments.h)
         nu = moments.n - rank
-        s2 = _noise(moments.sse(beta), moments.q, nu)
+        s2 = cluster_noise(moments.sse(beta), moments.q, nu)
         A = weight * moments.W
         return cls(moments.G, inverse, beta, rank.astype(float), moments.n, A, s2, nu)
 
@@ -140,7 +140,7 @@ class Side:
         inverse, rank = linalg.inverse_and_rank(joint.G)
         df = moments.n - fit.rank
         nu = np.sum(df)
-        s2 = _noise(np.sum(np.where(df > 0, fit.rss, 0.0)), joint.q, nu)
+        s2 = cluster_noise(np.sum(np.where(df > 0, fit.rss, 0.0)), joint.q, nu)
         A = np.sum(weights[:, None, None] * moments.W, axis=0)
         beta = linalg.matvec(inverse, joint.h)
         return cls(joint.G, inverse, beta, np.asarray(float(rank)), joint.n, A, s2, nu)
@@ -155,7 +155,7 @@ class Side:
         return Side(self.G * by, self.inverse / by, spread[0], rank, n, spread[1], s2, nu)
 
 
-def _noise(rss: FloatArray, q: FloatArray, nu: FloatArray) -> FloatArray:
+def cluster_noise(rss: FloatArray, q: FloatArray, nu: FloatArray) -> FloatArray:
     """Return rss / nu, at least the size of rounding; one where there is no residual."""
     least = np.maximum(ROUNDING * q, np.finfo(float).tiny * 1e20)
     noise: FloatArray = np.where(nu > 0, np.maximum(rss, least) / np.where(nu > 0, nu, 1.0), 1.0)
@@ -426,7 +426,7 @@ def judge(
         Side.dataset(one, weights[0]), Side.dataset(two, weights[1]), delta, equal_noise, interval
     )
     sides = [Moments.stack([moments]) for moments in (one, two)]
-    gain = _gain(sides, [np.array([weight]) for weight in weights], noise)
+    gain = own_minus_joint(sides, [np.array([weight]) for weight in weights], noise)
     return Verdict(answer, gain, ends, delta)
 
 
@@ -462,10 +462,12 @@ def judge_merge(
         weights = (np.full(K1, 1 / (K1 + K2)), np.full(K2, 1 / (K1 + K2)))
     one, two = Side.cluster(left, weights[0]), Side.cluster(right, weights[1])
     answer, ends = _answer(one, two, delta, False, interval)
-    return Verdict(answer, _gain([left, right], list(weights), None), ends, delta)
+    return Verdict(answer, own_minus_joint([left, right], list(weights), None), ends, delta)
 
 
-def _gain(sides: list[Moments], weights: list[FloatArray], noise: FloatArray | None) -> float:
+def own_minus_joint(
+    sides: list[Moments], weights: list[FloatArray], noise: FloatArray | None
+) -> float:
     """Return the estimated error of the sides' own fits minus that of the joint fit."""
     left, right = sides
     both = Moments(
