@@ -62,8 +62,9 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
     if hidden > 0:
         console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
     note = (
-        "Gain: estimated fall of the squared error when the two are joined. Clusters are chosen by "
-        "all the evidence together; only a verdict 'apart' speaks against a join."
+        "Gain: estimated fall of the squared error when the two are joined; it is above its "
+        "interval where the two look more alike than noise lets equals look. Clusters are chosen "
+        "by all the evidence together; only a verdict 'apart' speaks against a join."
     )
     console.print(_text(note, "dim"))
     _section(console, f"Strategies ('{result.strategy}' is used)", _strategies(result))
