@@ -23,6 +23,7 @@ alpha < 1.0385 n0, then c0 is negative and is *subtracted* (docs/paper-notes.md)
 discriminant makes psi nan, which reads "do not join".
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -103,7 +104,7 @@ def inequality(stats: PairStatistics, a: FloatArray | float, delta: float) -> In
     residual = np.sqrt(stats.n0_s2c)
     c1 = residual * np.sqrt(tau)
     c2 = residual * m
-    c3 = -n0 / 8 * (1 + delta) / (np.sqrt(np.e) * root_log) - slope * np.sqrt(tau) + tau
+    c3 = -n0 / 8 * (1 + delta) / (np.sqrt(math.e) * root_log) - slope * np.sqrt(tau) + tau
     c4 = m * (slope - 2 * np.sqrt(tau))
     c5 = stats.Dd2
     with np.errstate(invalid="ignore", divide="ignore"):
