@@ -43,7 +43,9 @@ def test_partition_prints_verdict_clusters_ledger_strategies(conjoin_, source):
     assert done.code == 0, done.err
     assert done.err == ""
     first = done.out.splitlines()[0]
-    assert first.startswith("Train 2 models for 3 datasets: {d1, d2}, {d3}; expected error ")
+    assert first.startswith(
+        "Train 2 models for 3 datasets: {d1, d2}, {d3}; expected squared error "
+    )
     assert re.search(r"(same as|% lower than) separate models, \d+ % lower than one pooled", first)
     parts = ["Clusters, one model each", "Ledger of joins", "Strategies ('auto' is used)"]
     assert sorted(done.out.index(part) for part in parts) == [done.out.index(p) for p in parts]
@@ -208,7 +210,7 @@ def test_json_of_a_comparison_has_the_documented_keys(conjoin_):
 def test_explain_a_dataset(conjoin_):
     done = conjoin_("explain", "long.json", "d1")
     first = done.out.splitlines()[0]
-    assert first.startswith("d1 is trained with d2: joining it with them changes")
+    assert first.startswith("d1 is trained with d2: joining it with them lowers")
     assert "The nearest alternative is the cluster of d3" in first
     for part in ("Joining it with a cluster", "1 (its own)", "Errors", "differs most from"):
         assert part in done.out

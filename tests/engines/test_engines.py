@@ -162,7 +162,8 @@ def test_options_mean_the_same_where_rows_stay(table, options, monkeypatch):
         assert_same(conjoin.partition(connection.from_df(table), **options), expected)
 
 
-def test_refusals_are_the_same_where_rows_stay(table, rows_stay):
+def test_refusals_are_the_same_where_rows_stay(table, rows_stay, monkeypatch):
+    monkeypatch.setattr(import_module("conjoin.tables.collect"), "MOST_SINGLE_ROWS", 1000)
     cases = [
         (table.assign(sales=1.0), "Target 'sales' is 1 in every row"),
         (table.assign(sales=np.nan), "In all 1500 rows 'sales' or 'store' is missing"),

@@ -68,6 +68,8 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
     )
     console.print(_text(note, "dim"))
     _section(console, f"Strategies ('{result.strategy}' is used)", _strategies(result))
+    words = "'clusters' is validated with the partition found anew outside the rows left out."
+    console.print(_text(words, "dim"))
     for caution in cautions(result):
         console.print(_text(f"Caution: {with_options(caution)}", "yellow"))
     if columns:

@@ -9,6 +9,7 @@ from conjoin.version import __version__
 
 MOST_MEMBERS_SHOWN = 6
 MOST_CLUSTERS_SHOWN = 6
+CLEARLY = 1.01  # error over that of separate models from which these are recommended
 LONGEST_NAME = 60
 EXACT = 1e-4  # error over the target's variance below which a feature may contain the target
 
@@ -81,7 +82,7 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
     """Return all that is known of one dataset as plain values."""
     alternatives = result.explain(name)
     cluster = result.labels[name]
-    model, joint, pooled = result.coefficients[name], result.models[cluster], result.pooled
+    model, pooled = result.coefficients[name], result.pooled
     width = {feature: high - low for feature, (low, high) in pooled.limits.items()}
     return {
         "dataset": name,
@@ -90,11 +91,7 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
         "rows": model.rows,
         "strategy": result.strategy,
         "reason": _reason(result, name),
-        "errors": {
-            f"own, strategy '{result.strategy}'": _finite(model.error),
-            "cluster, averaged over its datasets": _finite(joint.error),
-            "pooled, averaged over all datasets": _finite(pooled.error),
-        },
+        "errors": _dataset_errors(result, name),
         "alternatives": [
             {
                 "cluster": a.cluster,
@@ -117,6 +114,17 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
     }
 
 
+def _dataset_errors(result: Partition, name: str) -> dict[str, float | None]:
+    """Return the errors of several models on left-out rows of one dataset."""
+    found = {f"in use, strategy '{result.strategy}'": _finite(result.coefficients[name].error)}
+    details = result.evidence.details
+    if details is not None:
+        k = list(result.labels).index(name)
+        for key, words in (("own", "its own"), ("cluster", "its cluster's"), ("pooled", "pooled")):
+            found[words] = _finite(float(details.errors[key][k]))
+    return found
+
+
 def _reason(result: Partition, name: str) -> str:
     """Say in a sentence why a dataset is where it is."""
     cluster = result.labels[name]
@@ -126,17 +134,24 @@ def _reason(result: Partition, name: str) -> str:
     if others:
         own = lines[cluster]
         text = (
-            f"{name} is trained with {few(others)}: joining it with them changes its squared error "
-            f"by {-own.gain:+.4g} (verdict: {own.verdict})."
+            f"{name} is trained with {few(others)}: joining it with them {_effect(own.gain)} "
+            f"(verdict: {own.verdict})."
         )
     else:
         text = f"{name} is trained alone."
     if nearest is not None:
         text += (
             f" The nearest alternative is the cluster of {few(result.clusters[nearest.cluster])}: "
-            f"{-nearest.gain:+.4g} (verdict: {nearest.verdict})."
+            f"joining it {_effect(nearest.gain)} (verdict: {nearest.verdict})."
         )
     return text
+
+
+def _effect(gain: float) -> str:
+    """Say what a join does to the expected squared error."""
+    if not math.isfinite(gain):
+        return "has an effect that cannot be estimated"
+    return f"{'lowers' if gain >= 0 else 'raises'} the expected squared error by {abs(gain):.4g}"
 
 
 def few(names: Sequence[str], most: int = MOST_MEMBERS_SHOWN) -> str:
@@ -200,10 +215,12 @@ def headline(result: Partition) -> str:
         text = f"Train {count:,} models, one for each dataset"
     else:
         text = f"Train {count:,} models for {datasets:,} datasets: {clusters_in_words(result)}"
-    text += f"; expected error {', '.join(changes)} (strategy '{result.strategy}')."
+    text += f"; expected squared error {', '.join(changes)} (strategy '{result.strategy}')."
     if result.strategy != "clusters":
         cost = change(errors["clusters"].error, ours, f"'{result.strategy}'")
-        text += f" With one plain model a cluster instead the error is {cost}."
+        text += f" With one plain model a cluster instead it is {cost}."
+    if ours > CLEARLY * errors["separate"].error:
+        text += " Separate models do best here: choose strategy 'separate'."
     return text
 
 

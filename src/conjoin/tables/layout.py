@@ -25,7 +25,9 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_ENDINGS = (".parquet", ".pq")
 ENDINGS = CSV_ENDINGS + PARQUET_ENDINGS
 
-MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "?", "nan", "NaN", "null", "NULL")
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "<NA>", "None", "?", "-", ".", "nan", "NaN", "null", "NULL",
+)  # fmt: skip
 # Dates and yes/no stay text here: `tables.schema` reads them as it does those of any other frame.
 CANDIDATES = ("BIGINT", "DOUBLE", "VARCHAR")
 SEPARATORS = (",", ";", "\t", "|")

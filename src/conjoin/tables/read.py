@@ -30,6 +30,7 @@ from conjoin.tables.layout import (
     missing_file,
     text_in,
 )
+from conjoin.tables.schema import close_match
 from conjoin.tables.sql import (
     check_query,
     explain,
@@ -511,7 +512,7 @@ def _check_by(relation: duckdb.DuckDBPyRelation, by: tuple[str, ...]) -> None:
     for column in by:
         if column not in relation.columns:
             raise DataError(
-                f"by={column!r} is not a column; columns are {_shown(relation.columns)}."
+                f"by={column!r} is not a column; {close_match(column, relation.columns)}"
             )
 
 

@@ -55,12 +55,19 @@ DATE_FORMATS = (
     "%d-%m-%Y",
     "%m-%d-%Y",
     "%d.%m.%Y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
 )
+SHORT_DATE_FORMATS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%b-%y")  # of two-digit years
+TIME_FORMATS = ("%H:%M:%S", "%H:%M", "%H:%M:%SZ", "%I:%M %p", "%I:%M:%S %p")
 FORMATS = (
     *DATE_FORMATS,
-    *(f"{date}{gap}{time}" for date in DATE_FORMATS for gap in (" ", "T")
-      for time in ("%H:%M:%S", "%H:%M")),
-)  # fmt: skip
+    *SHORT_DATE_FORMATS,
+    *(f"{date}{gap}{time}" for date in DATE_FORMATS for gap in (" ", "T") for time in TIME_FORMATS),
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +165,7 @@ class Schema:
         known = frame.columns
         absent = [name for name in self.columns if name not in known]
         if absent:
-            raise DataError(f"{what} lacks column {absent[0]!r}; {_close(absent[0], known)}")
+            raise DataError(f"{what} lacks column {absent[0]!r}; {close_match(absent[0], known)}")
         kinds = {e.name: e.kind for e in self.encodings if e.name in self.columns}
         numbers = [name for name, kind in kinds.items() if kind in ("number", "flag")]
         dates = [name for name, kind in kinds.items() if kind == "date"]
@@ -284,10 +291,11 @@ def check_roles(roles: Roles, columns: Sequence[str]) -> None:
     for role, names in wanted.items():
         for name in names:
             if name not in columns:
-                raise DataError(f"{role}={name!r} is not a column; {_close(name, columns)}")
+                raise DataError(f"{role}={name!r} is not a column; {close_match(name, columns)}")
 
 
-def _close(name: str, columns: Any) -> str:
+def close_match(name: str, columns: Any) -> str:
+    """Return words for a message: a column of a like name, and which columns there are."""
     close = difflib.get_close_matches(name, sorted(columns), n=1)
     guess = f"did you mean {close[0]!r}? " if close else ""
     return f"{guess}columns are {shown(list(columns))}."
