@@ -66,6 +66,11 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
         "interval where the two look more alike than noise lets equals look. Clusters are chosen "
         "by all the evidence together; only a verdict 'apart' speaks against a join."
     )
+    if any(s.joined and s.verdict == "apart" for s in result.ledger(MOST_STEPS_SHOWN)):
+        note += (
+            " Joined all the same: with few datasets or rows one model for all, or for a cluster, "
+            "can predict left-out rows better than the verdict on one step has it."
+        )
     console.print(_text(note, "dim"))
     _section(console, f"Strategies ('{result.strategy}' is used)", _strategies(result))
     words = "'clusters' is validated with the partition found anew outside the rows left out."
