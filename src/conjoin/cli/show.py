@@ -68,8 +68,8 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
     )
     if any(s.joined and s.verdict == "apart" for s in result.ledger(MOST_STEPS_SHOWN)):
         note += (
-            " 'Apart' and joined all the same: a join is undone only at a level that allows for the "
-            "number of steps, or not at all where joining everything predicts better."
+            " 'Apart' and joined all the same: a join is undone only at a level that allows for "
+            "the number of steps, or not at all where joining everything predicts better."
         )
     console.print(_text(note, "dim"))
     _section(console, f"Strategies ('{result.strategy}' is used)", _strategies(result))
