@@ -360,13 +360,13 @@ def validate_partition(
 ) -> FloatArray:
     """Return squared errors (F, K) of hard clusters whose partition is found anew outside folds.
 
-    Folds are taken two by two, with very many datasets a third of them at a time, to save searches.
+    Folds are taken two by two, with very many datasets half of them at a time, to save searches.
     """
     by_fold = _fold_first(folds)
     F = folds.shape[1]
     cells = np.empty((F, folds.shape[0]))
-    parts = max(F // 2, 2) if len(cells[0]) <= MANY_DATASETS else 3
-    for pair in np.array_split(np.arange(F), min(parts, F)):
+    parts = max(F // 2, 2) if len(cells[0]) <= MANY_DATASETS else 2
+    for pair in np.array_split(np.arange(F), parts):
         rest = moments - folds[:, pair].union(1)
         known = fit_variances(rest, SLOPES) if _is_small(moments) else hyper
         beta = clusters(find(rest, known), hyper)(rest)

@@ -58,8 +58,10 @@ class Basis:
         else:
             center, target_center = np.zeros(X.shape[1]), 0.0
         deviation = X - center
-        farthest = np.max(np.abs(deviation), axis=0, initial=0.0)
-        scale = np.sqrt(_mean(deviation**2, w))
+        low, high = np.min(deviation, axis=0, initial=0.0), np.max(deviation, axis=0, initial=0.0)
+        farthest = np.maximum(-low, high)
+        np.square(deviation, out=deviation)
+        scale = np.sqrt(w @ deviation / w.sum())
         target_scale = float(np.sqrt(_mean((y - target_center) ** 2, w)))
         return cls._scaled(center, scale, farthest, target_center, target_scale, intercept)
 
@@ -141,7 +143,7 @@ class Basis:
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted mean over rows, corrected once so that a large offset costs no digits."""
     total = weights.sum()
-    first = np.tensordot(weights, values, axes=(0, 0)) / total
-    correction = np.tensordot(weights, values - first, axes=(0, 0)) / total
+    first = weights @ values / total
+    correction = weights @ (values - first) / total
     mean: FloatArray = first + correction
     return mean

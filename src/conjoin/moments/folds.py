@@ -76,14 +76,16 @@ def deal(
     `names` are those of the columns of X; `largest` bounds the absolute values of each column and
     of the target, by default their maxima.
     """
-    A = np.column_stack([X, y])
     if largest is None:
-        largest = np.max(np.abs(A), axis=0, initial=0.0)
+        low, high = (f(X, axis=0, initial=0.0) for f in (np.min, np.max))
+        largest = np.append(np.maximum(-low, high), np.max(np.abs(y), initial=0.0))
     h1, h2 = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
-    for name, values, most in zip((*names, TARGET), A.T, largest):
+    for name, values, most in zip((*names, TARGET), (*X.T, y), largest):
         v = ColumnHash.of(name, float(most), seed).mix(values)
-        h1 = (h1 + (v * v % PRIME) ** 2) % PRIME
-        h2 = (h2 + v) % PRIME
+        v2 = v * v % PRIME
+        h1 += v2 * v2 % PRIME
+        h2 += v
+    h1, h2 = h1 % PRIME, h2 % PRIME
     dataset = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     order = np.lexsort((h2, h1, dataset))
     rank = np.empty(len(y), dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
@@ -29,7 +30,7 @@ from conjoin.tables.schema import (
     learn,
     shown,
 )
-from conjoin.tables.stack import stack
+from conjoin.tables.stack import is_text, stack
 
 COLUMN_CHOICES = ("intersect", "impute")
 MOST_SINGLE_ROWS = 2000  # datasets that may all have one row
@@ -73,6 +74,9 @@ def collect_rows(
     frame, roles = one_frame(data, roles, columns)
     if isinstance(frame, nw.LazyFrame):
         frame = fetch(frame, roles)
+        clean = _clean_columns(frame.to_native(), roles)
+        if clean is not None:
+            return _of_clean(*clean, roles, fewest)
     return _of_frame(frame, roles, missing, fewest)
 
 
@@ -133,12 +137,25 @@ def _clean_columns(data: Any, roles: Roles) -> tuple[Columns, list[str], IntArra
         return None if roles.by else _clean_tables(data, roles)
     if len(roles.by) != 1 or not _may_be_clean(data, roles):
         return None
+    names = None
+    if (
+        isinstance(data, pa.Table)
+        and roles.by[0] in data.column_names
+        and is_text(data.schema.field(roles.by[0]).type)
+    ):
+        # Names stay Arrow's: a Python object for each of very many rows takes longer than the rest.
+        names = data.column(roles.by[0])
+        data = data.drop_columns([roles.by[0]])
+        if names.null_count:
+            return None
     try:
         columns = to_columns(data)
     except DataError:
         return None
-    by = columns.pop(roles.by[0], None)
-    if by is None or not _are_plain_names(by) or not _is_clean(columns, roles):
+    by = columns.pop(roles.by[0], None) if names is None else names
+    if by is None or (names is None and not _are_plain_names(by)):
+        return None
+    if not _is_clean(columns, roles):
         return None
     try:
         return columns, *names_and_codes([by])
@@ -312,7 +329,10 @@ def _with_known_rows(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any
     """Leave out rows without a target or a name, and say so."""
     if not len(frame):
         raise DataError("There is no dataset: data has no rows.")
-    kept = frame.filter(known_rows(roles))
+    known = frame.select(known_rows(roles).alias("known")).get_column("known")
+    if known.all():
+        return frame
+    kept = frame.filter(known)
     gone = _gone(frame, kept, roles) if len(kept) else ""
     tell_unknown(len(frame) - len(kept), len(frame), roles, gone)
     return kept
@@ -381,7 +401,8 @@ def _assemble(
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
     w = np.ones(len(y)) if w is None else w[order] / w.mean()
-    return DatasetCollection(tuple(names), schema, X[order][:, varying], y[order], w, starts)
+    X = X[order] if varying.all() else X[order][:, varying]
+    return DatasetCollection(tuple(names), schema, X, y[order], w, starts)
 
 
 def refuse_huge(names: Sequence[str], largest: FloatArray) -> None:

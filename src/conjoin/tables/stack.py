@@ -130,7 +130,7 @@ def _aligned(
 
 
 def _kind(dtype: Any) -> str:
-    if _is_text(dtype):
+    if is_text(dtype):
         return "text"
     if pa.types.is_timestamp(dtype) and dtype.tz is not None:
         return f"a date in time zone {dtype.tz}"
@@ -143,7 +143,8 @@ def _kind(dtype: Any) -> str:
     return f"of type {dtype}"
 
 
-def _is_text(dtype: Any) -> bool:
+def is_text(dtype: Any) -> bool:
+    """Say whether a type of Arrow is text."""
     return any(
         test(dtype)
         for test in (
