@@ -546,7 +546,7 @@ def test_notebook_view_shows_names_as_text(data):
 
 
 def test_notebook_view_of_many_datasets_computes_no_errors(data, fitted, monkeypatch):
-    monkeypatch.setattr("conjoin.estimators.MOST_ERRORS", 4)
+    monkeypatch.setattr("conjoin.report.notebook.MOST_ERRORS", 4)
     monkeypatch.setattr(conjoin.Partition, "errors", property(lambda self: pytest.fail("computed")))
     page = fitted._repr_html_()
     assert "5 datasets in 2 clusters" in page
@@ -554,8 +554,8 @@ def test_notebook_view_of_many_datasets_computes_no_errors(data, fitted, monkeyp
 
 
 def test_notebook_view_of_many_clusters_is_short(data, fitted, monkeypatch):
-    monkeypatch.setattr("conjoin.estimators.MOST_CLUSTERS", 1)
-    monkeypatch.setattr("conjoin.estimators.MOST_MEMBERS", 2)
+    monkeypatch.setattr("conjoin.report.notebook.MOST_CLUSTERS", 1)
+    monkeypatch.setattr("conjoin.report.notebook.MOST_MEMBERS", 2)
     page = fitted._repr_html_()
     assert "d1, d2 and 1 more" in page
     assert "and 1 cluster more" in page

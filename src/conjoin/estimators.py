@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
@@ -37,6 +36,7 @@ from conjoin.evidence import Described, Evidence
 from conjoin.execution import small_matrices
 from conjoin.methods import PARTITIONS
 from conjoin.pipeline import check_seed, described, partition
+from conjoin.report.notebook import notebook_view
 from conjoin.result import ON_UNSEEN, Assignment, Estimate, MergeVerdict, Partition
 from conjoin.store import load_with_extra, save
 from conjoin.tables.collect import collect_rows
@@ -47,8 +47,6 @@ from conjoin.working import Working
 
 ONLY = "all"  # name of the dataset where none is given
 SAME_FOR_ONE = ("separate", "pooled", "clusters", "auto")
-MOST_ERRORS = 200  # datasets up to which a notebook shows the strategies' errors unasked
-MOST_CLUSTERS, MOST_MEMBERS = 20, 8  # that a notebook shows
 
 
 @dataclass(frozen=True)
@@ -464,7 +462,7 @@ class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _repr_html_inner(self) -> str:
         diagram: str = super()._repr_html_inner()
-        return _summary(self.result_) + diagram if hasattr(self, "result_") else diagram
+        return notebook_view(self.result_) + diagram if hasattr(self, "result_") else diagram
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
@@ -637,48 +635,3 @@ def _plain(name: str, value: Any) -> Any:
         f"{name}={value!r} cannot be saved in a file; choose one by name, or save result_, which "
         "predicts the same."
     )
-
-
-# --- notebooks -----------------------------------------------------------------------------------
-
-
-def _summary(result: Partition) -> str:
-    """Return a few lines of HTML: datasets, clusters and, if soon found, errors of strategies."""
-    datasets, clusters = len(result.labels), len(result.clusters)
-    parts = [
-        f"<p><b>{_number(datasets, 'dataset')} in {_number(clusters, 'cluster')}</b>, strategy "
-        f"{escape(result.strategy)}</p>"
-    ]
-    if datasets <= MOST_ERRORS:
-        weights = result.weights
-        rows = [
-            (name, f"{e.error**0.5:.4g}", f"{weights[name]:.0%}" if name in weights else "")
-            for name, e in sorted(result.errors.items(), key=lambda item: item[1].error)
-        ]
-        parts.append(_html_table(("strategy", "error (RMSE)", "weight"), rows))
-    members = [
-        (str(k), str(len(names)), _few(names))
-        for k, names in enumerate(result.clusters[:MOST_CLUSTERS])
-    ]
-    parts.append(_html_table(("cluster", "size", "datasets"), members))
-    if clusters > MOST_CLUSTERS:
-        parts.append(f"<p>and {_number(clusters - MOST_CLUSTERS, 'cluster')} more</p>")
-    return f'<div class="conjoin-summary">{"".join(parts)}</div>'
-
-
-def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [
-        f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in row)}</tr>"
-        for tag, group in (("th", [head]), ("td", rows))
-        for row in group
-    ]
-    return f"<table>{''.join(lines)}</table>"
-
-
-def _few(names: Sequence[str]) -> str:
-    more = len(names) - MOST_MEMBERS
-    return ", ".join(names[:MOST_MEMBERS]) + (f" and {more} more" if more > 0 else "")
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
