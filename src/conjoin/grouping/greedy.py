@@ -5,8 +5,9 @@ criterion's threshold; then the next cluster opens. The first dataset of the ord
 clusters start, so the caller passes units in a fixed order (by name). Ties go to the earlier unit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from conjoin._typing import Progress
 from conjoin.criterion.base import Criterion, Unit
 from conjoin.grouping.partition import Grouping, Merge, in_order
 
@@ -15,7 +16,7 @@ def greedy(
     criterion: Criterion,
     units: Sequence[Unit],
     seed: int,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Grouping:
     """Cluster units by Algorithm 3 with any criterion.
 

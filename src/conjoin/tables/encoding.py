@@ -16,7 +16,6 @@ import narwhals as nw
 OTHER, MISSING = "(other)", "(missing)"
 TRUE, FALSE = ["true", "1", "1.0"], ["false", "0", "0.0"]
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-DATE_PARTS = ("years", "season", "weekday", "time of day")
 DIGITS = 9  # of sines and cosines, which differ between engines in the last ones
 
 
