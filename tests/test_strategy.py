@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conjoin import strategy
+from conjoin.models.local import LeastSquares
 from conjoin.models.partial import SLOPES, fit_variances
 from conjoin.moments import Moments
 from tests.collections_ import make
@@ -20,10 +21,15 @@ def equal(K):
     return np.full(K, 1 / K)
 
 
+def run(truth):
+    problem, hyper = strategy.set_out(LeastSquares(truth.folds))
+    return problem, strategy.run(problem, equal(truth.folds.shape[0]), hyper)
+
+
 @pytest.mark.parametrize("kind", ["clusters", "continuum"])
 def test_auto_is_close_to_the_best_strategy(kind):
     truth = make(kind, K=40, n=20, p=5, clusters=3)
-    outcome = strategy.run(truth.moments, truth.folds, equal(40))
+    _, outcome = run(truth)
     errors = {name: truth.error(coef) for name, coef in zip(outcome.names, outcome.coef)}
     assert errors["auto"] < 1.15 * min(errors.values())
     assert errors["auto"] < 0.7 * min(errors["separate"], errors["pooled"])
@@ -35,7 +41,7 @@ def test_planted_clusters_cost_at_most_a_fifth_more_than_known_ones():
     ratios = []
     for seed in range(5):
         truth = make("clusters", K=30, n=30, p=6, clusters=3, seed=seed)
-        outcome = strategy.run(truth.moments, truth.folds, equal(30))
+        _, outcome = run(truth)
         known = known_clusters(truth)
         ratios.append(truth.error(outcome.coef[-1]) / truth.error(known))
     assert np.mean(ratios) < 1.2
@@ -48,7 +54,7 @@ def test_validated_errors_equal_a_plain_loop_for_pooled_least_squares():
         union = moments.union()
         return np.broadcast_to(np.linalg.solve(union.G, union.h), moments.h.shape)
 
-    cells = strategy.validate(least_squares, truth.moments, truth.folds)
+    cells = strategy.validate(least_squares, LeastSquares(truth.folds))
     for f in (0, 7):
         beta = least_squares(truth.moments - truth.folds[:, f])
         assert_allclose(cells[f], truth.folds[:, f].sse(beta), rtol=1e-9)
@@ -87,26 +93,25 @@ def test_separate_borrows_where_a_dataset_has_no_information():
 @pytest.mark.parametrize("sizes", [[1] * 8, [1, 2, 3, 50, 200], [2, 2], [40, 1]])
 def test_very_unequal_and_tiny_datasets(sizes):
     truth = make("continuum", K=len(sizes), p=4, sizes=sizes)
-    outcome = strategy.run(truth.moments, truth.folds, equal(len(sizes)))
+    problem, outcome = run(truth)
     assert np.isfinite(outcome.coef).all()
     assert np.isfinite(outcome.cells).all()
-    strategy.settle(outcome, truth.moments, truth.folds, equal(len(sizes)))
+    strategy.settle(outcome, problem, equal(len(sizes)))
 
 
 def test_partition_is_kept_only_where_it_predicts():
     for kind, clusters in (("clusters", 3), ("continuum", 1)):
         truth = make(kind, K=12, n=60, p=4, clusters=3, spread=0.0, seed=1)
-        outcome = strategy.run(truth.moments, truth.folds, equal(12))
-        labels = strategy.settle(outcome, truth.moments, truth.folds, equal(12))
+        problem, outcome = run(truth)
+        labels = strategy.settle(outcome, problem, equal(12))
         assert labels.max() + 1 == clusters
 
 
 def test_honest_validation_of_a_partition_is_worse_than_the_flattering_one():
     truth = make("continuum", K=40, n=12, p=6)
     hyper = fit_variances(truth.moments, SLOPES)
-    honest = strategy.validate_partition(
-        strategy.evidence_partition, truth.moments, truth.folds, hyper
-    )
+    problem = LeastSquares(truth.folds)
+    honest = strategy.validate_partition(strategy.evidence_partition, problem, hyper)
     refit = strategy.clusters(strategy.evidence_partition(truth.moments, hyper), hyper)
-    flattering = strategy.validate(refit, truth.moments, truth.folds)
+    flattering = strategy.validate(refit, problem)
     assert honest.sum() > 1.1 * flattering.sum()

@@ -113,8 +113,7 @@ def own_fits(moments: Moments, basis: Basis) -> tuple[FloatArray, FloatArray, Fl
 
 def cluster_spreads(moments: Moments, labels: IntArray, basis: Basis) -> FloatArray:
     """Return standard errors (C, p) of joint fits; noise from residuals within the clusters."""
-    C = int(labels.max()) + 1
-    unions = Moments(*sum_by((moments.G, moments.h, moments.q, moments.n, moments.w), labels, C))
+    unions = moments.sum_by(labels)
     inverse, rank = linalg.inverse_and_rank(unions.G)
     usable = (rank == moments.p) & (unions.n > moments.p)
     variance = np.where(usable, fit_ols(unions).noise, np.nan)[:, None] * _diagonal(inverse)

@@ -504,7 +504,7 @@ class Alone(Evidence):
 
     @cached_property
     def _error(self) -> float:
-        cells = strategies.validate(strategies.separate, self.working.moments, self.working.folds)
+        cells = strategies.validate(strategies.separate, self.working.problem)
         return float(cells.sum() / self.working.moments.w.sum())
 
     @cached_property

@@ -134,8 +134,7 @@ class Evidence:
     @cached_property
     def _hard(self) -> FloatArray:
         """Squared errors (F, K) of the clusters as they are."""
-        refit = strategies.clusters(self.labels, self.working.hyper)
-        return strategies.validate(refit, self.working.moments, self.working.folds)
+        return strategies.validate(self._clusters, self.working.problem)
 
     @cached_property
     def _honest(self) -> FloatArray:
@@ -144,12 +143,12 @@ class Evidence:
         if method is None or method.again is None:
             return self._hard
         w = self.working
-        return strategies.validate_partition(method.again, w.moments, w.folds, w.hyper)
+        return strategies.validate_partition(method.again, w.problem, w.hyper)
 
     @cached_property
     def models(self) -> list[LinearFit]:
         """One model a cluster, with its validated error averaged over its datasets."""
-        coef = strategies.clusters(self.labels, self.working.hyper)(self.working.moments)
+        coef = self._cluster_coef
         errors = self._hard.sum(axis=0) / self.working.moments.w
         rows = np.asarray(self.described.sizes)
         return [
@@ -165,15 +164,26 @@ class Evidence:
         w = self.working
         error = float(np.mean(self._joined.sum(axis=0) / w.moments.w))
         rows = int(np.sum(self.described.sizes))
-        beta = strategies.clusters(np.zeros_like(self.labels), w.hyper)(w.moments)[0]
+        beta = strategies.fit(self._everything, w.problem)[0][0]
         return self.described.linear(w.basis, beta, rows, error)
 
     @cached_property
     def _joined(self) -> FloatArray:
         """Squared errors (F, K) of one model for all."""
-        w = self.working
-        refit = strategies.clusters(np.zeros_like(self.labels), w.hyper)
-        return strategies.validate(refit, w.moments, w.folds)
+        return strategies.validate(self._everything, self.working.problem)
+
+    @property
+    def _clusters(self) -> strategies.Refit:
+        return strategies.clusters(self.labels, self.working.hyper)
+
+    @property
+    def _everything(self) -> strategies.Refit:
+        return strategies.clusters(np.zeros_like(self.labels), self.working.hyper)
+
+    @cached_property
+    def _cluster_coef(self) -> FloatArray:
+        """Coefficients (K, p) of the clusters as they are."""
+        return strategies.fit(self._clusters, self.working.problem)[0]
 
     def _choose(self, strategy: str) -> tuple[str, FloatArray, FloatArray]:
         """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
@@ -193,7 +203,7 @@ class Evidence:
             best = (*w.outcome.names[:-1], "clusters")[int(np.argmin(errors))]
             if best != "clusters":
                 return self._choose(best)
-        return "clusters", strategies.clusters(self.labels, w.hyper)(w.moments), self._hard
+        return "clusters", self._cluster_coef, self._hard
 
     @cached_property
     def weights(self) -> dict[str, float]:

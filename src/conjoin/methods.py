@@ -50,7 +50,7 @@ def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
 
 def _risk(working: Working) -> IntArray:
     found = working.outcome
-    labels = strategies.settle(found, working.moments, working.folds, working.weights)
+    labels = strategies.settle(found, working.problem, working.weights)
     if labels.max() == 0:  # nothing found, or joining all predicts better
         return labels
     return split_apart(labels, found.search.objective, found.search.near, working)

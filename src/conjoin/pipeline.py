@@ -23,10 +23,11 @@ from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.result import Comparison, LinearFit, Partition
 from conjoin.tables import DatasetCollection, collect
-from conjoin.tables.collect import check_choice, collect_rows, one_frame
+from conjoin.tables.collect import check_choice, collect_rows, has_classes, one_frame
 from conjoin.tables.frame import in_memory, is_lazy, to_frame
 from conjoin.tables.read import Source, is_source, open_source
 from conjoin.tables.reduce import Reduced, reduce, stays
+from conjoin.tables.response import check_family
 from conjoin.tables.schema import Roles
 from conjoin.tables.sql import quote_name
 from conjoin.tables.stack import settle_columns
@@ -149,6 +150,7 @@ def partition(
     missing: str = "indicator",
     columns: str | None = None,
     query: str | None = None,
+    family: str = "auto",
     intercept: bool = True,
     progress: Progress | None = None,
     **options: Any,
@@ -188,6 +190,9 @@ def partition(
         As in `compare`.
     query : str, optional
         Where data names files: a SELECT over them, as table `data`.
+    family : "auto", "gaussian", "logistic" or "poisson"
+        What the target is: a number (least squares), one of several classes (logistic regression)
+        or a count (log-linear). "auto" takes text and true/false for classes, numbers for numbers.
     progress : callable, optional
         Called with the number of steps done so far and in all.
 
@@ -206,6 +211,7 @@ def partition(
         raise ArgumentError(
             f"strategy={strategy!r} is unknown; expected one of {list(strategies.NAMES)}."
         )
+    check_family(family)
     check_count("folds", folds, least=2)
     if count not in ("datasets", "rows"):
         raise ArgumentError(f"count={count!r} is unknown; expected 'datasets' or 'rows'.")
@@ -226,6 +232,7 @@ def partition(
         "missing": missing,
         "columns": columns,
         "query": query,
+        "family": family,
         "intercept": intercept,
         **{name: value for name, value in options.items() if _is_plain(value)},
     }
@@ -240,6 +247,7 @@ def partition(
         folds=folds,
         seed=seed,
         missing=missing,
+        family=family,
         intercept=intercept,
         progress=progress,
     )
@@ -265,6 +273,7 @@ def _from_table(
     seed: int,
     missing: str,
     columns: str | None,
+    family: str,
     intercept: bool,
     progress: Progress | None,
     settings: Mapping[str, Any],
@@ -272,7 +281,7 @@ def _from_table(
     """Find clusters and models of tables; arguments have been checked."""
     reduced = None
     if criterion is None and not isinstance(data, Mapping):
-        reduced = _reduced(data, roles, missing, folds, seed, intercept)
+        reduced = _reduced(data, roles, missing, folds, seed, intercept, family)
     if reduced is not None:
         working = Working.of_folds(
             reduced.basis, reduced.folds, seed=seed, count=count, progress=progress
@@ -280,7 +289,9 @@ def _from_table(
         known = Described(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
         with small_matrices(len(reduced.schema.features)):
             return _partition(known, working, None, method, strategy, delta, settings)
-    collection = collect_rows(data, roles, missing=missing, columns=columns)
+    collection = collect_rows(data, roles, missing=missing, columns=columns, family=family)
+    if collection.response.family != "gaussian":
+        _check_method(collection.response.family, method, criterion)
     with small_matrices(len(collection.features)):
         working = Working.of(
             collection,
@@ -299,13 +310,15 @@ def _from_table(
 
 
 def _reduced(
-    data: Any, roles: Roles, missing: str, folds: int, seed: int, intercept: bool
+    data: Any, roles: Roles, missing: str, folds: int, seed: int, intercept: bool, family: str
 ) -> Reduced | None:
-    """Form moments where the rows are, if they should stay there."""
-    if not is_lazy(data):
+    """Form moments where the rows are, if they should stay there; a likelihood needs the rows."""
+    if not is_lazy(data) or family not in ("auto", "gaussian"):
         return None
     frame, roles = one_frame(data, roles)
     if not isinstance(frame, nw.LazyFrame) or not stays(frame):
+        return None
+    if has_classes(frame.collect_schema()[roles.target], family):
         return None
     return reduce(frame, roles, missing=missing, folds=folds, seed=seed, intercept=intercept)
 
@@ -328,6 +341,15 @@ def _partition(
     kind = "agglomerative" if grouping is None else "greedy"
     evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges, settings)
     return evidence.using(strategy)
+
+
+def _check_method(family: str, method: str | Criterion, criterion: Criterion | None) -> None:
+    """Refuse methods that know least squares only."""
+    if criterion is not None or method == "validated":
+        raise ArgumentError(
+            f"method={_method_name(method)!r} is for numbers, but the target is of family "
+            f"{family!r}; leave method out, or choose 'risk', 'evidence' or 'mallows'."
+        )
 
 
 def _usable(source: Source, roles: Roles, columns: str | None) -> Any:

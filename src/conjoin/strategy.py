@@ -4,10 +4,14 @@ Every strategy gives each dataset its own linear model, so they can be compared 
 averaged coefficient by coefficient. Hyperparameters (variances, the partition) come from all rows;
 per fold, coefficients are fitted anew to the rows outside it and judged on the rows inside.
 
+A strategy is a function from moments to coefficients. Least squares needs no more; a likelihood has
+moments near some coefficients only (`models.local`), so there it is applied until they agree, and
+from there once for every fold.
+
 ==========  ====================================================================
 symbol      meaning
 ==========  ====================================================================
-E           errors on left-out rows, by strategy and dataset, (S, K)
+E           losses on left-out rows, by strategy and dataset, (S, K)
 z_s         mean paired difference of E to the best strategy over its standard
             error; pairs are datasets (from 8 on), else dataset x fold cells
 weight      proportional to exp(-z_s^2 / 2); 0 beyond 1.5 times the least error
@@ -31,7 +35,8 @@ from conjoin.grouping.agglomerative import (
     relabel,
     total_cost,
 )
-from conjoin.grouping.objective import EvidenceObjective, sum_by
+from conjoin.grouping.objective import EvidenceObjective
+from conjoin.models.local import Problem
 from conjoin.models.mixture import (
     Mixture,
     fit_mixture,
@@ -78,6 +83,11 @@ FEWEST_DATASETS = 8
 FARTHEST = 1.5
 MOST_CENTRES = 12
 MANY_DATASETS = 300
+MOST_MOVES = 6  # times that a likelihood's moments are formed anew for a strategy
+ROUNDS = 4  # the same while variances are sought
+# Ridge of separate fits where there is no least squares, in rows of one: of slopes around zero, of
+# levels around that of all rows.
+SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
 
 Refit = Callable[[Moments], FloatArray]
 
@@ -92,6 +102,19 @@ def separate(moments: Moments) -> FloatArray:
     return beta
 
 
+def separate_ridged(moments: Moments) -> FloatArray:
+    """Fit each dataset by itself with a ridge: a likelihood may have no maximum without."""
+    union = moments.union()
+    centre = linalg.solve(union.G, union.h)
+    centre[moments.outputs :] = 0.0
+    ridge = np.full(moments.p, SLOPE_RIDGE)
+    ridge[: moments.outputs] = LEVEL_RIDGE
+    beta: FloatArray = centre + linalg.solve(
+        moments.G + np.diag(ridge), moments.h - linalg.matvec(moments.G, centre)
+    )
+    return beta
+
+
 def clusters(labels: IntArray, hyper: Hyper) -> Refit:
     """Fit one model to each cluster, with the prior under which its evidence was weighed.
 
@@ -101,8 +124,7 @@ def clusters(labels: IntArray, hyper: Hyper) -> Refit:
     C = int(labels.max()) + 1
 
     def refit(moments: Moments) -> FloatArray:
-        fields = (moments.G, moments.h, moments.q, moments.n, moments.w)
-        unions = Moments(*sum_by(fields, labels, C))
+        unions = moments.sum_by(labels)
         return posterior(unions, replace(hyper, relative=np.ones(C))).beta[labels]
 
     return refit
@@ -144,11 +166,47 @@ class Plan:
     search: "Search"
 
 
-def make_plan(moments: Moments, slopes: Hyper | None = None, *, intercept: bool = True) -> Plan:
+def fit(refit: Refit, problem: Problem) -> tuple[FloatArray, Problem]:
+    """Return a strategy's coefficients (K, p) and the problem with moments near them."""
+    for _ in range(MOST_MOVES):
+        beta = refit(problem.moments)
+        nearer = problem.near(beta)
+        if nearer is problem:
+            break
+        problem = nearer
+    return beta, problem
+
+
+def fit_outside(refit: Refit, problem: Problem) -> FloatArray:
+    """Return coefficients (F, K, p) refitted outside each fold; moments are near enough."""
+    return np.stack(
+        [refit(problem.moments - problem.folds[:, f]) for f in range(problem.folds.shape[1])]
+    )
+
+
+def set_out(problem: Problem) -> tuple[Problem, Hyper]:
+    """Return variances of partial pooling with one for slopes, and moments near its coefficients.
+
+    All strategies set out from there. A likelihood's moments and the variances hang on each other,
+    so they are found in turns.
+    """
+    hyper = None
+    for _ in range(ROUNDS):
+        hyper = fit_variances(problem.moments, SLOPES, start=hyper)
+        nearer = problem.near(posterior(problem.moments, hyper).beta)
+        if nearer is problem:
+            break
+        problem = nearer
+    assert hyper is not None
+    return problem, hyper
+
+
+def make_plan(problem: Problem, slopes: Hyper, *, intercept: bool = True) -> Plan:
     """Fit the hyperparameters of every strategy to the moments of all rows (K,).
 
-    `slopes` are variances of partial pooling with one variance for slopes, if known already.
+    `slopes` are variances of partial pooling with one variance for slopes.
     """
+    moments = problem.moments
     steps = 100 if _size(moments) < LARGE else 25
     simpler: Hyper | None = None
     hypers: dict[str, Hyper] = {}
@@ -156,15 +214,14 @@ def make_plan(moments: Moments, slopes: Hyper | None = None, *, intercept: bool 
     for family in (POOLED, INTERCEPT, SLOPES, DIAGONAL):
         if family is INTERCEPT and not intercept:
             continue
-        if family is SLOPES and slopes is not None:
-            hyper = slopes
-        else:
+        hyper = slopes
+        if family is not SLOPES:
             hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
         anew[family.name] = _partial_anew(family, hyper, simpler)
         hypers[family.name] = simpler = hyper
     search = Search.of(moments, hypers["slopes"])
     refits: dict[str, Refit] = {
-        "separate": separate,
+        "separate": separate if problem.exact else separate_ridged,
         **{name: _partial(hyper) for name, hyper in hypers.items()},
         "mixture": _mixture(search.mixture),
     }
@@ -255,7 +312,7 @@ class Outcome:
     coef : array (S + 1, K, p)
         Coefficients fitted to all rows.
     cells : array (S + 1, F, K)
-        Squared errors summed over each fold of each dataset.
+        Losses summed over each fold of each dataset: squared errors, or minus log-likelihoods.
     weights : array (S,)
         Shares of the strategies in "auto".
     search : Search
@@ -270,39 +327,39 @@ class Outcome:
 
 
 def run(
-    moments: Moments,
-    folds: Moments,
+    problem: Problem,
     dataset_weights: FloatArray,
-    slopes: Hyper | None = None,
+    slopes: Hyper,
     *,
     intercept: bool = True,
     progress: Progress | None = None,
 ) -> Outcome:
     """Fit, validate and combine all strategies.
 
-    `moments` (K,) are those of all rows, `folds` (K, F) of each fold; `dataset_weights` (K,) say
-    how much the error of each dataset counts and sum to one.
+    `problem` and `slopes` are those of `set_out`; `dataset_weights` (K,) say how much the error of
+    each dataset counts and sum to one.
     """
-    F = folds.shape[1]
     tell = progress or (lambda done, total: None)
-    plan = make_plan(moments, slopes, intercept=intercept)
-    tell(F // 2, F + F // 2)  # the plan takes about as long as half of the folds
+    plan = make_plan(problem, slopes, intercept=intercept)
     names = tuple(plan.refits)
-    coef = np.stack([plan.refits[name](moments) for name in names])
-    outside = []
-    for f in range(F):
-        outside.append([plan.fold_refits[name](moments - folds[:, f]) for name in names])
-        tell(F // 2 + f + 1, F + F // 2)
-    fold_coef = np.stack(outside, axis=1)  # (S, F, K, p)
-    by_fold = _fold_first(folds)
-    cells = np.stack([by_fold.sse(beta) for beta in fold_coef])
+    total = len(names) + len(names) // 2
+    tell(len(names) // 2, total)  # the plan takes about as long as half of the folds
+    coef, outside = [], []
+    for done, name in enumerate(names, start=len(names) // 2 + 1):
+        beta, near = fit(plan.refits[name], problem)
+        coef.append(beta)
+        outside.append(fit_outside(plan.fold_refits[name], near))
+        tell(done, total)
+    fold_coef = np.stack(outside)  # (S, F, K, p)
+    cells = np.stack([problem.loss(beta) for beta in fold_coef])
+    moments = problem.moments
     averaged = np.array([name not in _not_averaged(moments) for name in names])
     weights = np.zeros(len(names))
     weights[averaged] = soft_weights(cells[averaged], moments.w, dataset_weights)
-    auto = by_fold.sse(np.tensordot(weights, fold_coef, axes=1))
+    auto = problem.loss(np.tensordot(weights, fold_coef, axes=1))
     return Outcome(
         (*names, "auto"),
-        np.concatenate([coef, np.tensordot(weights, coef, axes=1)[None]]),
+        np.stack([*coef, np.tensordot(weights, np.stack(coef), axes=1)]),
         np.concatenate([cells, auto[None]]),
         weights,
         plan.search,
@@ -320,11 +377,7 @@ def _not_averaged(moments: Moments) -> tuple[str, ...]:
     return (*NOT_AVERAGED, *WITHOUT_LEVELS) if seen < FEWEST_SEEN else NOT_AVERAGED
 
 
-def _fold_first(folds: Moments) -> Moments:
-    return Moments(*(np.swapaxes(getattr(folds, a), 0, 1) for a in ("G", "h", "q", "n", "w")))
-
-
-def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) -> IntArray:
+def settle(outcome: Outcome, problem: Problem, w: FloatArray) -> IntArray:
     """Return the partition to use: the one of best evidence, unless joining all predicts better.
 
     Better is an error on left-out rows that is lower by more than its standard error, with the
@@ -336,42 +389,39 @@ def settle(outcome: Outcome, moments: Moments, folds: Moments, w: FloatArray) ->
     everything = np.zeros(K, dtype=int)
     if labels.max() == 0:
         return labels
-    if _is_small(moments) and K <= MOST_FULL:
-        found = validate_partition(evidence_partition, moments, folds, hyper)
+    if _is_small(problem.moments) and K <= MOST_FULL:
+        found = validate_partition(evidence_partition, problem, hyper)
     else:
-        found = validate(clusters(labels, hyper), moments, folds)
-    joined = validate(clusters(everything, hyper), moments, folds)
-    parts = _paired(np.stack([found, joined]), moments.w, w)
+        found = validate(clusters(labels, hyper), problem)
+    joined = validate(clusters(everything, hyper), problem)
+    parts = _paired(np.stack([found, joined]), problem.moments.w, w)
     lead = parts[0] - parts[1]
     return everything if lead.sum() > np.sqrt(len(lead)) * lead.std() else labels
 
 
-def validate(refit: Refit, moments: Moments, folds: Moments) -> FloatArray:
-    """Return squared errors (F, K) on each fold of a strategy refitted outside it."""
-    by_fold = _fold_first(folds)
-    cells: FloatArray = np.stack(
-        [by_fold[f].sse(refit(moments - folds[:, f])) for f in range(folds.shape[1])]
-    )
-    return cells
+def validate(refit: Refit, problem: Problem) -> FloatArray:
+    """Return losses (F, K) on each fold of a strategy refitted outside it."""
+    return problem.loss(fit_outside(refit, fit(refit, problem)[1]))
 
 
 def validate_partition(
-    find: Callable[[Moments, Hyper], IntArray], moments: Moments, folds: Moments, hyper: Hyper
+    find: Callable[[Moments, Hyper], IntArray], problem: Problem, hyper: Hyper
 ) -> FloatArray:
-    """Return squared errors (F, K) of hard clusters whose partition is found anew outside folds.
+    """Return losses (F, K) of hard clusters whose partition is found anew outside folds.
 
     Folds are taken two by two, with very many datasets half of them at a time, to save searches.
     """
-    by_fold = _fold_first(folds)
-    F = folds.shape[1]
-    cells = np.empty((F, folds.shape[0]))
-    parts = max(F // 2, 2) if len(cells[0]) <= MANY_DATASETS else 2
+    moments, folds = problem.moments, problem.folds
+    K, F = folds.shape
+    beta = np.empty((F, K, moments.p))
+    parts = max(F // 2, 2) if K <= MANY_DATASETS else 2
     for pair in np.array_split(np.arange(F), parts):
         rest = moments - folds[:, pair].union(1)
         known = fit_variances(rest, SLOPES) if _is_small(moments) else hyper
-        beta = clusters(find(rest, known), hyper)(rest)
-        cells[pair] = by_fold[pair].sse(beta)
-    return cells
+        refit = clusters(find(rest, known), hyper)
+        near = fit(refit, problem)[1]
+        beta[pair] = refit(near.moments - near.folds[:, pair].union(1))
+    return problem.loss(beta)
 
 
 def _paired(cells: FloatArray, w: FloatArray, dataset_weights: FloatArray) -> FloatArray:

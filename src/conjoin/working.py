@@ -1,6 +1,6 @@
-"""A collection in working coordinates: moments of all rows and of folds, weights of datasets."""
+"""A collection in working coordinates: what is fitted to it, weights of datasets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -8,10 +8,13 @@ import numpy as np
 
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, Progress
-from conjoin.models.partial import SLOPES, Hyper, fit_variances
+from conjoin.models.glm import BERNOULLI, POISSON, GlmFamily, multinomial
+from conjoin.models.local import LeastSquares, Likelihood, Problem
+from conjoin.models.partial import Hyper
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
 from conjoin.tables import DatasetCollection
+from conjoin.tables.response import Response
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,10 +25,10 @@ class Working:
     ----------
     basis : Basis
         Coordinates of the moments.
-    moments : Moments (K,)
-        Of all rows of each dataset.
-    folds : Moments (K, F)
-        Of its folds.
+    given : Problem
+        Datasets and folds.
+    response : Response
+        What the target is.
     weights : array (K,)
         How much the error of each dataset counts; in sum 1.
     seed : int
@@ -34,8 +37,8 @@ class Working:
     """
 
     basis: Basis
-    moments: Moments
-    folds: Moments
+    given: Problem
+    response: Response
     weights: FloatArray
     seed: int
     progress: Progress | None = None
@@ -44,8 +47,7 @@ class Working:
     def outcome(self) -> strategies.Outcome:
         """The strategies, fitted and validated; hard clusters can do without."""
         return strategies.run(
-            self.moments,
-            self.folds,
+            self.problem,
             self.weights,
             self.hyper,
             intercept=self.basis.intercept,
@@ -53,9 +55,28 @@ class Working:
         )
 
     @cached_property
+    def _set_out(self) -> tuple[Problem, Hyper]:
+        return strategies.set_out(self.given)
+
+    @property
     def hyper(self) -> Hyper:
         """Variances of partial pooling with one variance for slopes."""
-        return fit_variances(self.moments, SLOPES)
+        return self._set_out[1]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem with moments near partially pooled coefficients."""
+        return self.given if self.given.exact else self._set_out[0]
+
+    @property
+    def moments(self) -> Moments:
+        """Of all rows of each dataset (K,)."""
+        return self.problem.moments
+
+    @property
+    def folds(self) -> Moments:
+        """Of its folds (K, F)."""
+        return self.problem.folds
 
     @classmethod
     def of(
@@ -71,10 +92,16 @@ class Working:
         """Form moments of a collection."""
         X, y, w, starts = collection.X, collection.y, collection.weights, collection.starts
         basis = Basis.from_rows(X, y, w, intercept=intercept)
-        Z, t = basis.design(X), basis.response(y)
         fold = deal(X, y, starts, collection.features, folds, seed)
-        by_fold = fold_moments(Z, t, w, starts, fold, folds)
-        return cls.of_folds(basis, by_fold, seed=seed, count=count, progress=progress)
+        family = family_of(collection.response)
+        if family is None:
+            Z, t = basis.design(X), basis.response(y)
+            by_fold = fold_moments(Z, t, w, starts, fold, folds)
+            return cls.of_folds(basis, by_fold, seed=seed, count=count, progress=progress)
+        basis = replace(basis, target_center=0.0, target_scale=1.0)
+        given = Likelihood.of(basis.design(X), y, w, starts, fold, folds, family)
+        shares = _shares(given.rows.w.sum(axis=1), count)
+        return cls(basis, given, collection.response, shares, seed, progress)
 
     @classmethod
     def of_folds(
@@ -87,11 +114,25 @@ class Working:
         progress: Progress | None = None,
     ) -> "Working":
         """Take moments of folds (K, F) that were formed elsewhere."""
-        moments = folds.union(1)
-        share = np.ones(moments.shape[0]) if count == "datasets" else moments.w
-        return cls(basis, moments, folds, share / share.sum(), seed, progress)
+        given = LeastSquares(folds)
+        return cls(basis, given, Response(), _shares(given.moments.w, count), seed, progress)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what can be formed again."""
         kept = {name: self.__dict__[name] for name in self.__dataclass_fields__}
         return {**kept, "progress": None}
+
+
+def family_of(response: Response) -> GlmFamily | None:
+    """Return the distribution of a target; None for numbers fitted by least squares."""
+    if response.family == "gaussian":
+        return None
+    if response.family == "poisson":
+        return POISSON
+    return BERNOULLI if len(response.classes) == 2 else multinomial(len(response.classes))
+
+
+def _shares(rows: FloatArray, count: str) -> FloatArray:
+    """Return how much each dataset counts."""
+    share = np.ones(len(rows)) if count == "datasets" else rows
+    return share / share.sum()

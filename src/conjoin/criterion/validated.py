@@ -61,7 +61,7 @@ def _errors(folds: Moments) -> np.ndarray:
     """Return the cross-validated error of each dataset (K,) of one cluster's joint fit."""
     joint = folds.union(0)
     whole = joint.union(0)
-    rest = Moments(*(getattr(whole, f) - getattr(joint, f) for f in ("G", "h", "q", "n", "w")))
+    rest = whole - joint
     beta = linalg.solve(rest.G, rest.h)  # (F, p)
     total: np.ndarray = folds.sse(beta).sum(axis=1) / folds.w.sum(axis=1)
     return total

@@ -470,9 +470,7 @@ def own_minus_joint(
 ) -> float:
     """Return the estimated error of the sides' own fits minus that of the joint fit."""
     left, right = sides
-    both = Moments(
-        *(np.concatenate([getattr(s, f) for s in sides]) for f in ("G", "h", "q", "n", "w"))
-    )
+    both = Moments.concatenate(sides)
     noise = noise_variances(both) if noise is None else np.asarray(noise, dtype=np.float64)
     K1 = len(left.q)
     own = np.concatenate([cluster_errors(left, noise[:K1]), cluster_errors(right, noise[K1:])])

@@ -40,11 +40,16 @@ from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray, IntArray
 
 STEPS = 50
-HALVINGS = 30
+HALVINGS = 40
+STRETCHES = 2
+FAR = 0.25  # mean square move of eta above which the length of the step is looked for
 TOLERANCE = 1e-6  # mean square move of eta in the last step; the step squares it once more
+LAST_MOVE = 0.5  # of the eta of any row in the last step
 FLAT = 1e-9  # mean v below which the likelihood is taken to have no maximum
+LARGEST_EXPONENT = 700.0
 LARGEST_COUNT_LOG = 30.0  # beyond it the Poisson mean goes on as a straight line
-BLOCK_VALUES = 2_000_000  # values of one padded stack
+BLOCK_VALUES = 300_000  # of one padded stack
+CACHE_VALUES = 64_000  # of one product; both keep to caches of the processor
 
 
 class Local(NamedTuple):
@@ -62,13 +67,15 @@ class GlmFamily:
     """A distribution with its canonical link; the loss is minus the log-likelihood, up to y.
 
     Both functions take y (..., n) and eta, (..., n) for m = 1, else (..., n, m). `loss` returns
-    (..., n). `m` is the number of linear predictors.
+    (..., n). `m` is the number of linear predictors; `scatters` says whether rows may scatter more
+    or less than the distribution has it, as counts do.
     """
 
     name: str
     m: int
     loss: Callable[[FloatArray, FloatArray], FloatArray]
     at: Callable[[FloatArray, FloatArray], Local]
+    scatters: bool = False
 
 
 def _bernoulli_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -77,16 +84,15 @@ def _bernoulli_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
 
 
 def _bernoulli(y: FloatArray, eta: FloatArray) -> Local:
-    mean, small = _logistic(eta)
-    return Local(mean - y, small)
+    mean = _logistic(eta)
+    return Local(mean - y, mean * (1 - mean))
 
 
-def _logistic(eta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance; one exponential serves both, and none overflows."""
-    small = np.exp(-np.abs(eta))
-    larger = 1 / (1 + small)
-    smaller = small * larger
-    return np.where(eta >= 0, larger, smaller), smaller * larger
+def _logistic(eta: FloatArray) -> FloatArray:
+    mean = np.minimum(-eta, LARGEST_EXPONENT)
+    np.exp(mean, out=mean)
+    mean += 1
+    return np.divide(1, mean, out=mean)
 
 
 def _poisson_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -102,7 +108,7 @@ def _poisson(y: FloatArray, eta: FloatArray) -> Local:
 
 
 BERNOULLI = GlmFamily("bernoulli", 1, _bernoulli_loss, _bernoulli)
-POISSON = GlmFamily("poisson", 1, _poisson_loss, _poisson)
+POISSON = GlmFamily("poisson", 1, _poisson_loss, _poisson, scatters=True)
 
 
 def contrasts(classes: int) -> FloatArray:
@@ -157,7 +163,7 @@ def probabilities(family: GlmFamily, eta: FloatArray) -> FloatArray:
     array([[0.5, 0.5]])
     """
     if family.m == 1:
-        return np.stack([_logistic(-eta)[0], _logistic(eta)[0]], axis=-1)
+        return np.stack([_logistic(-eta), _logistic(eta)], axis=-1)
     return _softmax(eta @ contrasts(family.m + 1).T)
 
 
@@ -183,6 +189,9 @@ class PaddedRows:
         """Stack the rows of the datasets named by `index` (K,) only."""
         first, last = np.asarray(starts)[index], np.asarray(starts)[np.asarray(index) + 1]
         K, most = len(first), int((last - first).max(initial=1))
+        if np.all(last - first == most) and np.all(first[1:] == last[:-1]):  # nothing to pad
+            own = slice(int(first[0]), int(last[-1]))
+            return cls(*(np.reshape(x[own], (K, most, *x.shape[1:])) for x in (X, y, weights)))
         padded = cls(np.zeros((K, most, X.shape[1])), np.zeros((K, most)), np.zeros((K, most)))
         for k, (i, j) in enumerate(zip(first.tolist(), last.tolist())):
             padded.X[k, : j - i], padded.y[k, : j - i] = X[i:j], y[i:j]
@@ -205,18 +214,14 @@ class PaddedRows:
 
     def information(self, local: Local) -> FloatArray:
         """Return G (K, P, P)."""
-        K, _, d = self.X.shape
-        transposed = np.swapaxes(self.X, 1, 2)
-        if local.gradient.ndim == 2:
-            return np.matmul(transposed, self.X * (self.w * local.curvature)[..., None])
-        m = local.gradient.shape[2]
-        G = np.empty((K, d, m, d, m))
-        for i in range(m):
-            for j in range(i + 1):
-                v = self.w * local.curvature[..., i, j]
-                G[:, :, i, :, j] = np.matmul(transposed, self.X * v[..., None])
-                G[:, :, j, :, i] = G[:, :, i, :, j]
-        return G.reshape(K, d * m, d * m)
+        K, n, d = self.X.shape
+        m = 1 if local.gradient.ndim == 2 else local.gradient.shape[2]
+        G = np.empty((K, d * m, d * m))
+        length = max(CACHE_VALUES // (n * d * m * m), 1)
+        for part in (slice(i, i + length) for i in range(0, K, length)):
+            X, w, v = self.X[part], self.w[part], local.curvature[part]
+            G[part] = _gram(X, w * v) if m == 1 else _block_gram(X, w[..., None, None] * v)
+        return G
 
     def score(self, local: Local) -> FloatArray:
         """Return s (K, P)."""
@@ -229,6 +234,26 @@ class PaddedRows:
     def take(self, index: IntArray) -> "PaddedRows":
         """Select datasets."""
         return PaddedRows(self.X[index], self.y[index], self.w[index])
+
+
+def _gram(X: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the sum of v xx' (K, d, d) for v (K, n)."""
+    half = X * np.sqrt(v)[..., None]
+    return np.matmul(np.swapaxes(half, 1, 2), half)  # a symmetric product: half the work
+
+
+def _block_gram(X: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the sum of xx' (x) v (K, dm, dm) for v (K, n, m, m)."""
+    K, n, d = X.shape
+    m = v.shape[-1]
+    G = np.empty((K, d, m, d, m))
+    for i in range(m):
+        right = (v[:, :, i, : i + 1, None] * X[:, :, None]).reshape(K, n, -1)
+        G[:, :, i, :, : i + 1] = np.swapaxes(
+            np.matmul(np.swapaxes(X, 1, 2), right).reshape(K, d, i + 1, d), 2, 3
+        )
+        G[:, :, :i, :, i] = np.moveaxis(G[:, :, i, :, :i], -1, 2)
+    return G.reshape(K, d * m, d * m)
 
 
 def blocks(
@@ -246,8 +271,8 @@ def blocks(
     while first < len(order):
         longest = 2 * max(int(ranked[first]), 1) - 1
         last = int(np.searchsorted(ranked, longest, side="right"))
-        room = BLOCK_VALUES // (int(ranked[last - 1]) * X.shape[1] + 1)
-        last = min(last, first + max(room, 1))
+        room = max(BLOCK_VALUES // (int(ranked[last - 1]) * X.shape[1] + 1), 1)
+        last = first + -(-(last - first) // -(-(last - first) // room))  # blocks of equal length
         yield order[first:last], PaddedRows.take_from(X, y, w, starts, order[first:last])
         first = last
 
@@ -311,28 +336,54 @@ def fit_glm(
     the centre. A step that goes too far is halved, dataset by dataset.
     """
     K, P = len(rows.X), rows.X.shape[2] * family.m
-    penalty = np.broadcast_to(ridge, (K, P))
     middle = np.zeros((K, P)) if centre is None else np.broadcast_to(centre, (K, P))
-    beta = middle.copy() if start is None else np.array(np.broadcast_to(start, (K, P)))
-    information = np.empty((K, P, P))
-    converged = np.zeros(K, dtype=bool)
-    active, task = np.arange(K), _Task(rows, family, penalty, middle)
-    b = beta
-    local, s = task.at(b)
-    for _ in range(steps):
-        G = task.rows.information(local)
-        step = linalg.solve(G + _diagonal(task.penalty), s)
-        settled, flat = task.judge(local, linalg.dot(s, step), tolerance)
-        b, local, s = task.descend(b, step, s)
-        beta[active], information[active] = b, G
-        converged[active[settled]] = True
-        going = np.nonzero(~(settled | flat))[0]
-        if not len(going):
-            break
-        if len(going) < len(active):
+    task = _Task(rows, family, np.broadcast_to(ridge, (K, P)), middle)
+    fit = GlmFit(np.empty((K, P)), np.empty((K, P, P)), np.empty(K, dtype=bool))
+    active = np.arange(K)
+    b = np.broadcast_to(middle if start is None else start, (K, P))
+    at = task.at(b, rows.eta(b, family))
+    for left in reversed(range(steps)):
+        G = task.rows.information(at.local)
+        step = task.newton(at, G)
+        settled, flat = task.judge(at, step, tolerance)
+        done = settled | flat if left else np.ones(len(active), dtype=bool)
+        if done.any():
+            fit.beta[active[done]] = np.where(settled[:, None], at.b + step.b, at.b)[done]
+            fit.information[active[done]], fit.converged[active[done]] = G[done], settled[done]
+            if done.all():
+                break
+            going = np.nonzero(~done)[0]
             active, task = active[going], task.take(going)
-            b, local, s = b[going], Local(*(x[going] for x in local)), s[going]
-    return GlmFit(beta, information, converged)
+            at, step = at.take(going), step.take(going)
+        at = task.descend(at, step)
+    return fit
+
+
+class _Point(NamedTuple):
+    """Coefficients (K, P), their eta, what the rows say there, minus the gradient (K, P)."""
+
+    b: FloatArray
+    eta: FloatArray
+    local: Local
+    s: FloatArray
+
+    def take(self, index: IntArray) -> "_Point":
+        """Select datasets."""
+        local = Local(self.local.gradient[index], self.local.curvature[index])
+        return _Point(self.b[index], self.eta[index], local, self.s[index])
+
+
+class _Step(NamedTuple):
+    """A step in coefficients (K, P) and in eta, its Newton decrement, and the sum of w v (K,)."""
+
+    b: FloatArray
+    eta: FloatArray
+    decrement: FloatArray
+    weight: FloatArray
+
+    def take(self, index: IntArray) -> "_Step":
+        """Select datasets."""
+        return _Step(*(values[index] for values in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,44 +395,88 @@ class _Task:
     penalty: FloatArray
     middle: FloatArray
 
-    def at(self, b: FloatArray) -> tuple[Local, FloatArray]:
-        """Return what the rows say at b, and minus the gradient of the objective (K, P)."""
-        local = self.rows.at(b, self.family)
-        return local, self.rows.score(local) - self.penalty * (b - self.middle)
+    def at(self, b: FloatArray, eta: FloatArray) -> _Point:
+        """Look at coefficients whose eta is known."""
+        local = self.family.at(self.rows.y, eta)
+        return _Point(b, eta, local, self.rows.score(local) - self.penalty * (b - self.middle))
 
     def take(self, index: IntArray) -> "_Task":
         """Select datasets."""
         return _Task(self.rows.take(index), self.family, self.penalty[index], self.middle[index])
 
-    def judge(
-        self, local: Local, decrement: FloatArray, tolerance: float
-    ) -> tuple[BoolArray, BoolArray]:
-        """Return where the next step is the last (K,), and where there is nothing to find."""
-        v = local.curvature
+    def newton(self, at: _Point, G: FloatArray) -> _Step:
+        """Return Newton's step."""
+        b = linalg.definite_solve(G + _diagonal(self.penalty), at.s)
+        decrement = linalg.dot(at.s, b)
+        v = at.local.curvature
         weight = linalg.dot(self.rows.w, v if v.ndim == 2 else np.trace(v, axis1=-2, axis2=-1))
-        total = self.rows.w.sum(axis=1)
-        flat = (weight <= FLAT * total) & (total > 0)
-        return (decrement <= tolerance * weight) & ~flat, flat
+        return _Step(b, self.rows.eta(b, self.family), decrement, weight)
 
-    def descend(
-        self, b: FloatArray, step: FloatArray, s: FloatArray
-    ) -> tuple[FloatArray, Local, FloatArray]:
-        """Go along the step, halved where the objective rises steeply at its end.
+    def judge(self, at: _Point, step: _Step, tolerance: float) -> tuple[BoolArray, BoolArray]:
+        """Return where the step is the last (K,), and where there is nothing to find."""
+        total = self.rows.w.sum(axis=1)
+        flat = (step.weight <= FLAT * total) & (total > 0)
+        near = (step.decrement <= tolerance * step.weight) & ~flat
+        if near.any():
+            near &= np.abs(step.eta).max(axis=tuple(range(1, step.eta.ndim))) <= LAST_MOVE
+        return near, flat
+
+    def descend(self, at: _Point, step: _Step) -> _Point:
+        """Go along the step, not so far that the objective rises steeply at its end.
 
         The objective is convex, so its slope along the step tells enough, and the next step needs
         the gradient anyway: no loss is computed.
         """
-        decrement = linalg.dot(s, step)
-        length = np.ones(len(b))
+        length = np.ones(len(at.b))
+        far = np.nonzero(~(step.decrement <= FAR * step.weight))[0]
+        if len(far):
+            length[far] = self.length(at, step, far)
         for _ in range(HALVINGS):
-            moved = b + length[:, None] * step
-            local, found = self.at(moved)
-            beyond = ~(linalg.dot(found, step) >= -0.5 * decrement)
-            if not beyond.any():
-                return moved, local, found
-            length[beyond] /= 2
-        moved = np.where(beyond[:, None], b, moved)
-        return moved, *self.at(moved)
+            found = self.at(
+                at.b + length[:, None] * step.b, at.eta + _rowwise(length, step.eta) * step.eta
+            )
+            steep = ~(linalg.dot(found.s, step.b) >= -0.5 * step.decrement)
+            if not steep.any():
+                break
+            length[steep] /= 2
+        return found
+
+    def length(self, at: _Point, step: _Step, index: IntArray) -> FloatArray:
+        """Return how far to go along the step in the datasets of `index`.
+
+        The way from a distant start is about twice a Newton step in the logistic model, and far
+        less than one for counts. Along the step eta is a straight line: the design is not touched.
+        """
+        y, w = self.rows.y[index], self.rows.w[index]
+        eta, D, towards = at.eta[index], step.eta[index], step.b[index]
+        penalty = self.penalty[index]
+        pull = linalg.dot(penalty * (at.b - self.middle)[index], towards)
+        stiffness = linalg.dot(penalty * towards, towards)
+        wD = _rowwise(w, D) * D
+        t = np.ones(len(index))
+        for turn in range(HALVINGS):
+            local = self.family.at(y, eta + _rowwise(t, D) * D)
+            slope, bend = _along(local, D, wD)
+            slope, bend = slope + pull + t * stiffness, bend + stiffness
+            steep = ~(slope <= 0.5 * step.decrement[index])
+            better = t - slope / np.maximum(bend, np.finfo(float).tiny)
+            t = np.where(steep, t / 2, np.clip(better, t / 2, 4 * t))
+            if turn + 1 >= STRETCHES and not steep.any():
+                break
+        return t
+
+
+def _rowwise(values: FloatArray, eta: FloatArray) -> FloatArray:
+    """Give numbers of datasets (K,) or of rows (K, n) the axes of eta."""
+    return values.reshape(*values.shape, *(1,) * (eta.ndim - values.ndim))
+
+
+def _along(local: Local, D: FloatArray, wD: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return first and second derivative (K,) of the weighted loss in direction D of eta."""
+    if D.ndim == 2:
+        return linalg.dot(local.gradient, wD), linalg.dot(local.curvature * wD, D)
+    turned = linalg.matvec(local.curvature, D)
+    return linalg.dot(local.gradient, wD).sum(axis=1), linalg.dot(turned, wD).sum(axis=1)
 
 
 def sandwich(rows: PaddedRows, family: GlmFamily, b: FloatArray, ridge: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.models.partial import Hyper, Integrated, integrate, variance_priors
+from conjoin.models.partial import SLOPES, Hyper, Integrated, integrate, variance_priors
 from conjoin.moments import Moments
 
 # Spread inside clusters: next to nothing is known of it beforehand.
@@ -46,16 +46,17 @@ def _log_likelihoods(parts: Integrated, centres: FloatArray) -> FloatArray:
     return value
 
 
-def _centre_precision(hyper: Hyper, p: int) -> FloatArray:
-    precision = np.full(p, 1 / hyper.slope_variance)
-    precision[0] = 1 / INTERCEPT_VARIANCE
+def _centre_precision(hyper: Hyper, moments: Moments) -> FloatArray:
+    precision = np.full(moments.p, 1 / hyper.slope_variance)
+    precision[: moments.outputs] = 1 / INTERCEPT_VARIANCE
     return precision
 
 
-def _centres(parts: Integrated, r: FloatArray, hyper: Hyper) -> tuple[FloatArray, FloatArray]:
-    """Return the centres given memberships, and the precision of each."""
-    p = parts.a.shape[1]
-    precision = np.tensordot(r.T, parts.A, axes=1) + np.diag(_centre_precision(hyper, p))
+def _centres(
+    parts: Integrated, r: FloatArray, prior: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the centres given memberships, and the precision of each; `prior` is that of all."""
+    precision = np.tensordot(r.T, parts.A, axes=1) + np.diag(prior)
     return np.linalg.solve(precision, (r.T @ parts.a)[..., None])[..., 0], precision
 
 
@@ -75,11 +76,12 @@ def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
     mixture = Mixture(hyper, np.zeros((C, moments.p)), np.zeros(C), -np.inf)
     for _ in range(TURNS):
         parts = integrate(moments, hyper)
-        centres, precision = _centres(parts, r, hyper)
+        prior = _centre_precision(hyper, moments)
+        centres, precision = _centres(parts, r, prior)
         log_shares = np.log((r.sum(axis=0) + 1) / (len(labels) + C))
         joint = _log_likelihoods(parts, centres) + log_shares
         evidence = float(logsumexp(joint, axis=1).sum()) + _centre_evidence(
-            centres, precision, hyper
+            centres, precision, prior
         )
         r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
         if evidence < mixture.log_evidence + 1e-3 * len(labels):
@@ -89,9 +91,8 @@ def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
     return mixture
 
 
-def _centre_evidence(centres: FloatArray, precision: FloatArray, hyper: Hyper) -> float:
+def _centre_evidence(centres: FloatArray, precision: FloatArray, prior: FloatArray) -> float:
     """Return the log of prior over posterior density of the centres (Laplace)."""
-    prior = _centre_precision(hyper, centres.shape[1])
     logdet = np.linalg.slogdet(precision)[1].sum() - len(centres) * np.log(prior).sum()
     return -0.5 * float(logdet + np.sum(prior * centres**2))
 
@@ -99,11 +100,11 @@ def _centre_evidence(centres: FloatArray, precision: FloatArray, hyper: Hyper) -
 def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: FloatArray) -> Hyper:
     """Improve noise, intercept spread and slope spread given centres and memberships."""
     p = moments.p
-    medians, widths, bounds = variance_priors(p, 2)
+    medians, widths, bounds = variance_priors(moments, 2)
     keep = [0, 2, 3]
     prior, width = medians[keep], widths[keep]
     prior[1:], width[1:] = np.log(WITHIN_PRIOR[0]), WITHIN_PRIOR[1]
-    groups = np.where(np.arange(p) == 0, 0, 1)
+    groups = SLOPES.of(moments)
     # Residual moments around the centres, weighted by membership.
     mean = r @ centres
     rows = float(moments.n.sum())
@@ -131,7 +132,8 @@ def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: Float
         return value + 0.5 * float(deviation @ deviation), -gradient + deviation / width
 
     spread = np.diagonal(hyper.L) ** 2
-    now = np.log([hyper.noise, spread[0], np.mean(spread[1:]) if p > 1 else spread[0]])
+    slopes = spread[moments.outputs :]
+    now = np.log([hyper.noise, spread[0], np.mean(slopes) if len(slopes) else spread[0]])
     low, high = np.array([bounds[i] for i in keep]).T
     found = minimize(
         objective,
@@ -157,9 +159,10 @@ def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> 
     """
     hyper, centres = mixture.hyper, mixture.centres
     parts = integrate(moments, hyper)
+    prior = _centre_precision(hyper, moments)
     for _ in range(turns):
         r = memberships(parts, centres, mixture.log_shares)
-        centres, _ = _centres(parts, r, hyper)
+        centres, _ = _centres(parts, r, prior)
     r = memberships(parts, centres, mixture.log_shares)
     mean = r @ centres
     beta: FloatArray = mean + parts.deviations(mean) * np.diagonal(hyper.L)

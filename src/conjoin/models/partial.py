@@ -144,7 +144,7 @@ class Posterior:
 def posterior(moments: Moments, hyper: Hyper) -> Posterior:
     """Return the posterior of the centre and of every dataset's coefficients (moments (K,))."""
     parts = integrate(moments, hyper)
-    precision, prior_logdet = _centre_prior(hyper, moments.p)
+    precision, prior_logdet = _centre_prior(hyper, moments)
     total_A, total_a = precision + parts.A.sum(axis=0), parts.a.sum(axis=0)
     C = linalg.inverse(linalg.symmetrise(total_A))
     mu = C @ total_a
@@ -154,11 +154,12 @@ def posterior(moments: Moments, hyper: Hyper) -> Posterior:
     return Posterior(parts, mu, C, z, mu + z @ hyper.L.T, log_evidence)
 
 
-def _centre_prior(hyper: Hyper, p: int) -> tuple[FloatArray, float]:
+def _centre_prior(hyper: Hyper, moments: Moments) -> tuple[FloatArray, float]:
     """Return the prior precision of mu and the log-determinant of its covariance."""
+    p, levels = moments.p, moments.outputs
     precision = np.full(p, 1 / hyper.slope_variance)
-    precision[0] = 0.0
-    return np.diag(precision), (p - 1) * float(np.log(hyper.slope_variance))
+    precision[:levels] = 0.0
+    return np.diag(precision), (p - levels) * float(np.log(hyper.slope_variance))
 
 
 # --- the families: how log-variances make L ---------------------------------------------------
@@ -168,27 +169,32 @@ def _centre_prior(hyper: Hyper, p: int) -> tuple[FloatArray, float]:
 class Family:
     """How the free log-variances make up the diagonal of T, and which of it is free.
 
-    `groups` maps each coordinate to the number of its variance, -1 for none.
+    `groups` maps each column of the design to the number of its variance, -1 for none; with several
+    predictors a row, they share the variance of a column, so that no class is set apart.
     """
 
     name: str
     groups: Callable[[int], IntArray]
 
-
-def _nothing(p: int) -> IntArray:
-    return np.full(p, -1)
-
-
-def _intercept_only(p: int) -> IntArray:
-    return np.where(np.arange(p) == 0, 0, -1)
+    def of(self, moments: Moments) -> IntArray:
+        """Return the number of each coordinate's variance (p,)."""
+        return np.repeat(self.groups(moments.p // moments.outputs), moments.outputs)
 
 
-def _one_slope_variance(p: int) -> IntArray:
-    return np.where(np.arange(p) == 0, 0, 1)
+def _nothing(columns: int) -> IntArray:
+    return np.full(columns, -1)
 
 
-def _each_its_own(p: int) -> IntArray:
-    return np.arange(p)
+def _intercept_only(columns: int) -> IntArray:
+    return np.where(np.arange(columns) == 0, 0, -1)
+
+
+def _one_slope_variance(columns: int) -> IntArray:
+    return np.where(np.arange(columns) == 0, 0, 1)
+
+
+def _each_its_own(columns: int) -> IntArray:
+    return np.arange(columns)
 
 
 POOLED = Family("pooled", _nothing)
@@ -211,7 +217,7 @@ def fit_variances(
     """
     p = moments.p
     r = np.ones(moments.shape[0])
-    groups = family.groups(p)
+    groups = family.of(moments)
     active = np.nonzero(groups >= 0)[0]
     count = int(groups.max()) + 1
 
@@ -221,9 +227,9 @@ def fit_variances(
         L[active, np.arange(len(active))] = np.sqrt(spread)
         return Hyper(float(np.exp(theta[0])), L, float(np.exp(theta[1])), r)
 
-    centres, widths, bounds = variance_priors(p, count)
+    centres, widths, bounds = variance_priors(moments, count)
     if simpler is not None and count > 2:
-        common = np.sum(simpler.L**2, axis=1)
+        common = np.sum(simpler.L**2, axis=1)[:: moments.outputs]
         centres[2:] = np.log(np.clip(common, *SPREAD_BOUNDS))
         widths[3:] = SLOPE_SCATTER
 
@@ -251,9 +257,11 @@ def fit_variances(
     return hyper_of(found.x)
 
 
-def variance_priors(p: int, count: int) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
+def variance_priors(
+    moments: Moments, count: int
+) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
     """Return prior centres, widths and bounds of (log noise, log lambda, log spreads)."""
-    slopes = max(p - 1, 1)
+    slopes = max(moments.p // moments.outputs - 1, 1)
     spreads = [INTERCEPT_PRIOR, *[SPREAD_PRIOR] * (count - 1)][:count]  # the intercept's is first
     medians = [NOISE_PRIOR[0], CENTRE_PRIOR[0] / slopes, *(median for median, _ in spreads)]
     widths = [NOISE_PRIOR[1], CENTRE_PRIOR[1], *(width for _, width in spreads)]
@@ -289,8 +297,9 @@ def _expected_squares(
     H = post.parts.A.sum(axis=0) - flat @ flat.T
     spread = K * m - float(np.sum(own)) + float(np.sum(H * post.C))
     noise = 0.5 * (residual + spread - float(moments.n.sum()))
-    slopes = float(np.sum(post.mu[1:] ** 2) + np.trace(post.C[1:, 1:]))
-    centre = 0.5 * (slopes / hyper.slope_variance - (p - 1))
+    first = moments.outputs
+    slopes = float(np.sum(post.mu[first:] ** 2) + np.trace(post.C[first:, first:]))
+    centre = 0.5 * (slopes / hyper.slope_variance - (p - first))
     return noise, centre, squares
 
 

@@ -13,9 +13,14 @@ w           sum of weights; equal to n where rows are unweighted   (...,)
 The moments of a union are the sums of the parts' moments, so joining is addition. A row of weight
 w counts as a row whose noise has variance sigma^2 / w: errors are averaged with the weights,
 degrees of freedom count rows.
+
+A generalised linear model near given coefficients has moments of the same form, with Fisher's
+information for G (`models.local`). With several linear predictors a row, as of a model for classes,
+coordinates are in order of the columns of the design: first those of the first column for every
+predictor, then those of the second.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,20 +30,25 @@ from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.linalg import dot, matvec
 
 MOST_PADDING = 3
+FIELDS = ("G", "h", "q", "n", "w")
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """A stack of second moments; leading axes are batch axes (datasets, folds, resamples)."""
+    """A stack of second moments; leading axes are batch axes (datasets, folds, resamples).
+
+    `outputs` is the number of linear predictors of a row, and so of intercepts.
+    """
 
     G: FloatArray
     h: FloatArray
     q: FloatArray
     n: FloatArray
     w: FloatArray
+    outputs: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("G", "h", "q", "n", "w"):
+        for name in FIELDS:
             array = np.asarray(getattr(self, name), dtype=np.float64).view()
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -68,18 +78,12 @@ class Moments:
     @classmethod
     def stack(cls, parts: Iterable["Moments"]) -> "Moments":
         """Put moments of equal shape on a new leading axis."""
-        items = list(parts)
-        return cls(
-            *(np.stack([getattr(item, f) for item in items]) for f in ("G", "h", "q", "n", "w"))
-        )
+        return _gather(parts, np.stack)
 
     @classmethod
     def concatenate(cls, parts: Iterable["Moments"]) -> "Moments":
         """Put stacks one after the other along their first axis."""
-        items = list(parts)
-        return cls(
-            *(np.concatenate([getattr(i, f) for i in items]) for f in ("G", "h", "q", "n", "w"))
-        )
+        return _gather(parts, np.concatenate)
 
     @classmethod
     def by_dataset(
@@ -92,7 +96,7 @@ class Moments:
         dataset = np.repeat(np.arange(len(sizes)), sizes)
         n = np.bincount(dataset, w > 0, minlength=len(sizes))
         total = np.bincount(dataset, w, minlength=len(sizes))
-        return cls.from_products(_gram_by_dataset(A, starts, dataset), n, total)
+        return cls.from_products(gram_by_dataset(A, starts, dataset), n, total)
 
     @property
     def p(self) -> int:
@@ -111,23 +115,33 @@ class Moments:
 
     def __getitem__(self, index: Any) -> "Moments":
         """Select along the batch axes."""
-        return Moments(self.G[index], self.h[index], self.q[index], self.n[index], self.w[index])
+        return self.each(lambda array: array[index])
 
     def __add__(self, other: "Moments") -> "Moments":
         """Return the moments of the union."""
-        return Moments(
-            self.G + other.G, self.h + other.h, self.q + other.q, self.n + other.n, self.w + other.w
-        )
+        return _gather((self, other), lambda pair: pair[0] + pair[1])
 
     def __sub__(self, other: "Moments") -> "Moments":
         """Return the moments of what remains when the rows of `other` are taken out."""
-        return Moments(
-            self.G - other.G, self.h - other.h, self.q - other.q, self.n - other.n, self.w - other.w
-        )
+        return _gather((self, other), lambda pair: pair[0] - pair[1])
 
     def union(self, axis: int = 0) -> "Moments":
         """Return the moments of the union over one batch axis (counted from the front)."""
-        return Moments(*(getattr(self, f).sum(axis=axis) for f in ("G", "h", "q", "n", "w")))
+        return self.each(lambda array: array.sum(axis=axis))
+
+    def each(self, change: Callable[[FloatArray], FloatArray]) -> "Moments":
+        """Return moments with every array changed alike along the batch axes."""
+        return Moments(*(change(getattr(self, f)) for f in FIELDS), self.outputs)
+
+    def sum_by(self, labels: IntArray) -> "Moments":
+        """Return the moments (C,) of clusters of datasets (K,), by the label of each."""
+
+        def total(array: FloatArray) -> FloatArray:
+            sums = np.zeros((int(labels.max()) + 1, *array.shape[1:]))
+            np.add.at(sums, labels, array)
+            return sums
+
+        return self.each(total)
 
     def sse(self, beta: FloatArray) -> FloatArray:
         """Return the weighted squared errors of `beta` (..., p) on these rows, summed."""
@@ -139,7 +153,16 @@ class Moments:
         return self.sse(beta) / self.w
 
 
-def _gram_by_dataset(A: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
+def _gather(
+    parts: Iterable[Moments], join: Callable[[list[FloatArray]], FloatArray]
+) -> Moments:
+    """Make one of several stacks, array by array."""
+    items = list(parts)
+    arrays = (join([getattr(item, f) for item in items]) for f in FIELDS)
+    return Moments(*arrays, items[0].outputs)
+
+
+def gram_by_dataset(A: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
     """Return A'A of each block of rows, (K, columns, columns)."""
     sizes = np.diff(starts)
     K, columns = len(sizes), A.shape[1]

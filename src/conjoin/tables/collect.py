@@ -8,6 +8,7 @@ and the value.
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -21,6 +22,7 @@ from conjoin.tables.dataset import DatasetCollection, natural_order
 from conjoin.tables.encoding import Date, Flag, LeftOut, Number, present
 from conjoin.tables.frame import Frame, fitted, in_memory, is_table, to_frame
 from conjoin.tables.names import SEPARATOR, is_valid, names_and_codes
+from conjoin.tables.response import Response, check_counts, check_family, classify
 from conjoin.tables.schema import (
     Roles,
     Schema,
@@ -46,10 +48,11 @@ def collect(
     weights: str | None = None,
     missing: str = "indicator",
     columns: str | None = None,
+    family: str = "auto",
 ) -> DatasetCollection:
     """Check tables and bring them into the form the mathematics takes."""
     roles = Roles.of(target, by, features, weights)
-    return collect_rows(data, roles, missing=missing, columns=columns)
+    return collect_rows(data, roles, missing=missing, columns=columns, family=family)
 
 
 def collect_rows(
@@ -59,8 +62,13 @@ def collect_rows(
     missing: str = "indicator",
     columns: str | None = None,
     fewest: int = 2,
+    family: str = "auto",
 ) -> DatasetCollection:
-    """Do the same for columns whose roles are known; `fewest` datasets are needed."""
+    """Do the same for columns whose roles are known; `fewest` datasets are needed.
+
+    `family` "auto" takes text and booleans for classes, numbers for numbers.
+    """
+    check_family(family)
     check_missing(missing)
     check_choice(columns)
     if _is_tables(data) and len(data) < fewest:
@@ -70,14 +78,14 @@ def collect_rows(
         )
     clean = _clean_columns(data, roles)
     if clean is not None:
-        return _of_clean(*clean, roles, fewest)
+        return _of_clean(*clean, roles, fewest, family)
     frame, roles = one_frame(data, roles, columns)
     if isinstance(frame, nw.LazyFrame):
         frame = fetch(frame, roles)
         clean = _clean_columns(frame.to_native(), roles)
         if clean is not None:
-            return _of_clean(*clean, roles, fewest)
-    return _of_frame(frame, roles, missing, fewest)
+            return _of_clean(*clean, roles, fewest, family)
+    return _of_frame(frame, roles, missing, fewest, family)
 
 
 def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Frame, Roles]:
@@ -222,7 +230,7 @@ def _feature_columns(columns: Columns, roles: Roles) -> list[str]:
 
 
 def _of_clean(
-    columns: Columns, names: list[str], codes: IntArray, roles: Roles, fewest: int
+    columns: Columns, names: list[str], codes: IntArray, roles: Roles, fewest: int, family: str
 ) -> DatasetCollection:
     used = _feature_columns(columns, roles)
     X = np.stack([columns[c].astype(np.float64) for c in used], axis=1)
@@ -230,17 +238,24 @@ def _of_clean(
         Flag(c) if columns[c].dtype.kind == "b" else Number(c, float(mean))
         for c, mean in zip(used, X.mean(axis=0))
     )
-    y = columns[roles.target].astype(np.float64)
+    target = columns[roles.target]
+    y, response = target.astype(np.float64), Response()
+    if family == "logistic" or (family == "auto" and target.dtype.kind == "b"):
+        y, response = classify(target, roles.target)
+    elif family == "poisson":
+        response = Response(family)
     w = columns[roles.weights].astype(np.float64) if roles.weights else None
-    return _assemble(X, y, w, names, codes, Schema(roles, encodings), fewest)
+    schema = Schema(roles, encodings, response=response)
+    return _assemble(X, y, w, names, codes, schema, fewest)
 
 
 # --- any other table -----------------------------------------------------------------------------
 
 
 def _of_frame(
-    frame: nw.DataFrame[Any], roles: Roles, missing: str, fewest: int
+    frame: nw.DataFrame[Any], roles: Roles, missing: str, fewest: int, family: str
 ) -> DatasetCollection:
+    frame, response = _with_coded_target(frame, roles, family)
     frame = fitted(_with_null_names(frame, roles), set(frame.columns) - set(roles.by))
     check_target(frame, roles)
     frame = _with_known_rows(frame, roles)
@@ -256,6 +271,7 @@ def _of_frame(
         tell_dropped(len(frame) - len(kept), len(frame), reason)
         frame, schema = kept, learn(kept, roles, missing)
     tell(schema)
+    schema = replace(schema, response=response)
     X = schema.encode(frame, "data")
     y = _floats(frame, roles.target)
     names, codes = _datasets(frame, roles)
@@ -267,6 +283,26 @@ def _of_frame(
         )
     w = _floats(frame, roles.weights) if roles.weights else None
     return _assemble(X, y, w, names, codes, schema, fewest)
+
+
+def _with_coded_target(
+    frame: nw.DataFrame[Any], roles: Roles, family: str
+) -> tuple[nw.DataFrame[Any], Response]:
+    """Return a frame whose target is a number: of its class, where it has classes."""
+    kind = frame.collect_schema()[roles.target]
+    if not has_classes(kind, family):
+        return frame, Response("poisson" if family == "poisson" else "gaussian")
+    values = frame.get_column(roles.target)
+    plain = values.to_numpy() if kind.is_numeric() else np.array(values.to_list(), dtype=object)
+    codes, response = classify(plain, roles.target)
+    column = nw.new_series(roles.target, codes, nw.Float64, backend=frame.implementation)
+    return frame.with_columns(column), response
+
+
+def has_classes(kind: Any, family: str) -> bool:
+    """Say whether a target of this type is one of classes."""
+    words = kind in (nw.String, nw.Categorical, nw.Enum, nw.Boolean)
+    return family == "logistic" or (family == "auto" and words)
 
 
 def _with_null_names(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
@@ -387,6 +423,15 @@ def _assemble(
     if w is not None:
         X, y, w, codes = _weighted(X, y, w, names, codes, schema)
     check_names(names, len(y), schema.roles, fewest)
+    response = schema.response
+    if response.family == "poisson":
+        check_counts(y, schema.roles.target)
+    if response.classes and np.ptp(y) == 0:
+        raise DataError(
+            f"Target {schema.roles.target!r} has one class in all rows, "
+            f"{response.classes[int(y[0])]!r}; there is nothing to tell apart. Choose another "
+            "target."
+        )
     if np.ptp(y) == 0:
         raise DataError(
             f"Target {schema.roles.target!r} is {y[0]:g} in every row of every dataset; there is "

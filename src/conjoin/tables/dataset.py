@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.tables.response import Response
 from conjoin.tables.schema import Schema
 
 
@@ -24,6 +25,8 @@ class DatasetCollection:
     weights : array, shape (rows,)
     starts : array, shape (datasets + 1,)
         Dataset k has rows starts[k] to starts[k+1].
+
+    For a target of classes y holds their numbers.
     """
 
     names: tuple[str, ...]
@@ -37,6 +40,11 @@ class DatasetCollection:
     def features(self) -> tuple[str, ...]:
         """Names of the columns of X."""
         return self.schema.features
+
+    @property
+    def response(self) -> Response:
+        """What the target is."""
+        return self.schema.response
 
     def rows(self, k: int) -> slice:
         """Return the rows of dataset k."""

@@ -8,7 +8,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,7 @@ from conjoin.tables.encoding import (
     to_plain,
 )
 from conjoin.tables.frame import Frame, fitted
+from conjoin.tables.response import Response
 
 MISSING_CHOICES = ("indicator", "median", "drop", "raise")
 MOST_LEVELS = 20  # with a 0/1 column of their own
@@ -133,11 +134,14 @@ class Schema:
         One for every feature column of the table, those that are left out among them.
     constant : tuple of str
         Features with one value in all training rows; they are not used.
+    response : Response
+        What the target is.
     """
 
     roles: Roles
     encodings: tuple[Encoding, ...]
     constant: tuple[str, ...] = ()
+    response: Response = Response()
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -205,7 +209,7 @@ class Schema:
 
     def without(self, constant: Sequence[str]) -> "Schema":
         """Return the schema with more features that are not used."""
-        return Schema(self.roles, self.encodings, (*self.constant, *constant))
+        return replace(self, constant=(*self.constant, *constant))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the schema as plain values."""
@@ -217,6 +221,7 @@ class Schema:
             "weights": r.weights,
             "columns": [to_plain(e) for e in self.encodings],
             "constant": list(self.constant),
+            "response": self.response.to_plain(),
         }
 
     @classmethod
@@ -230,7 +235,8 @@ class Schema:
             values["weights"],
         )
         encodings = tuple(from_plain(column) for column in values["columns"])
-        return cls(roles, encodings, tuple(values["constant"]))
+        response = Response.from_plain(values.get("response", {}))
+        return cls(roles, encodings, tuple(values["constant"]), response)
 
 
 def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:

@@ -1,0 +1,242 @@
+"""What strategies are fitted to: least squares, or a likelihood seen as least squares nearby.
+
+Near coefficients b0 minus the log-likelihood of dataset k is, up to a constant,
+
+    -s'(b - b0) + 1/2 (b - b0)'G (b - b0),
+
+half the squared error of moments with that G and h = G b0 + s, at a noise variance of one. So all
+that is done with moments serves a likelihood too, as long as b is near b0; where it is not, moments
+are formed anew at b. Repeated until nothing moves this is Newton's method for whatever objective
+the strategy minimises, be it for one dataset, a cluster or all of them under a common prior.
+
+==========  ====================================================================  ============
+symbol      meaning                                                               shape
+==========  ====================================================================  ============
+b0          coefficients near which moments are formed                            (K, P)
+G, s        information and score there, by dataset and fold                      (K, F, P, P)
+phi         dispersion: 1 for classes, estimated for counts; G and s are over it
+h           G b0 + s                                                              (K, F, P)
+q           b0'G b0 + 2 b0's + residual                                           (K, F)
+==========  ====================================================================  ============
+
+**The residual**, squared errors at b0, is a number of choice, since a likelihood has no noise
+variance to estimate. For classes it is such that the own fit of a dataset, b0 + G^-1 s, has as many
+squared errors as degrees of freedom, n - rank: noise comes out as one. For counts it is Pearson's
+statistic over phi, so that datasets may scatter more or less than a Poisson law has it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from conjoin import linalg
+from conjoin._typing import FloatArray, IntArray
+from conjoin.models.glm import GlmFamily, PaddedRows, blocks, fit_many
+from conjoin.moments import Moments
+
+CLOSE = 1e-3  # mean square change of eta, rows counted by v, up to which moments are kept
+FARTHEST = 4.0  # change of eta by which moments are moved at most
+POOLED_RIDGE = 1.0  # on slopes of the first fit, in rows of one
+
+
+class Problem(Protocol):
+    """Datasets (K,) with folds (K, F), to which coefficients are fitted.
+
+    `exact` says whether moments know the loss everywhere.
+    """
+
+    exact: ClassVar[bool]
+
+    @property
+    def moments(self) -> Moments:
+        """Of all rows of each dataset (K,)."""
+
+    @property
+    def folds(self) -> Moments:
+        """Of its folds (K, F)."""
+
+    def near(self, beta: FloatArray) -> "Problem":
+        """Return the problem with moments formed near coefficients (K, P); itself if they are."""
+
+    def loss(self, beta: FloatArray) -> FloatArray:
+        """Return the loss (F, K) of coefficients (F, K, P) on the rows of each fold, summed."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """Squared errors, which moments know everywhere."""
+
+    exact: ClassVar[bool] = True
+    folds: Moments
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Of all rows of each dataset (K,)."""
+        return self.folds.union(1)
+
+    @cached_property
+    def _by_fold(self) -> Moments:
+        return self.folds.each(lambda array: np.swapaxes(array, 0, 1))
+
+    def near(self, beta: FloatArray) -> "LeastSquares":
+        """Return the problem itself."""
+        return self
+
+    def loss(self, beta: FloatArray) -> FloatArray:
+        """Return squared errors (F, K) of coefficients (F, K, p)."""
+        return self._by_fold.sse(beta)
+
+
+@dataclass(frozen=True, eq=False)
+class GlmRows:
+    """Rows of datasets and folds under a family, in padded stacks of cells alike in size.
+
+    Parameters
+    ----------
+    family : GlmFamily
+    stacks : sequence of (numbers of cells, PaddedRows)
+        Cell (k, f) has the number k F + f.
+    n, w : arrays (K, F)
+        Rows and sums of weights.
+    phi : float
+        Dispersion.
+    """
+
+    family: GlmFamily
+    stacks: Sequence[tuple[IntArray, PaddedRows]]
+    n: FloatArray
+    w: FloatArray
+    phi: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        Z: FloatArray,
+        y: FloatArray,
+        weights: FloatArray,
+        starts: IntArray,
+        fold: IntArray,
+        folds: int,
+        family: GlmFamily,
+    ) -> "GlmRows":
+        """Take rows (N, d) sorted by dataset and the fold of each."""
+        K = len(starts) - 1
+        cell = np.repeat(np.arange(K), np.diff(starts)) * folds + fold
+        order = np.argsort(cell, kind="stable")
+        bounds = np.searchsorted(cell[order], np.arange(K * folds + 1))
+        stacks = list(blocks(Z[order], y[order], weights[order], bounds))
+        n, w = (
+            np.bincount(cell, values, minlength=K * folds).reshape(K, folds)
+            for values in (weights > 0, weights)
+        )
+        return cls(family, stacks, n, w)
+
+    def loss(self, beta: FloatArray) -> FloatArray:
+        """Return the loss (F, K) of coefficients (F, K, P)."""
+        K, F = self.n.shape
+        cells = np.swapaxes(beta, 0, 1).reshape(K * F, -1)
+        total = np.empty(K * F)
+        for index, rows in self.stacks:
+            total[index] = rows.loss(cells[index], self.family)
+        return total.reshape(K, F).T
+
+    def moments(self, b0: FloatArray) -> Moments:
+        """Return moments (K, F) near coefficients (K, P)."""
+        (K, F), P = self.n.shape, b0.shape[1]
+        G, s, pearson = np.empty((K * F, P, P)), np.empty((K * F, P)), np.zeros(K * F)
+        for index, rows in self.stacks:
+            local = rows.at(b0[index // F], self.family)
+            G[index], s[index] = rows.information(local), rows.score(local)
+            if self.family.scatters:
+                pearson[index] = _pearson(rows, local.gradient, local.curvature)
+        G, s = G.reshape(K, F, P, P) / self.phi, s.reshape(K, F, P) / self.phi
+        if self.family.scatters:
+            residual = pearson.reshape(K, F) / self.phi
+        else:
+            whole = s.sum(axis=1)
+            inverse, rank = linalg.inverse_and_rank(G.sum(axis=1))
+            rows_of = self.n.sum(axis=1)
+            residual = self.n * ((rows_of - rank + linalg.quadratic(whole, inverse)) / rows_of)[:, None]
+        b = b0[:, None]
+        Gb = linalg.matvec(G, np.broadcast_to(b, s.shape))
+        q = linalg.dot(Gb + 2 * s, np.broadcast_to(b, s.shape)) + residual
+        return Moments(G, Gb + s, q, self.n, self.w, self.family.m)
+
+    def farthest(self, change: FloatArray) -> FloatArray:
+        """Return the largest change of eta (K,) that a change of coefficients (K, P) makes."""
+        K, F = self.n.shape
+        most = np.zeros(K)
+        for index, rows in self.stacks:
+            eta = np.abs(rows.eta(change[index // F], self.family))
+            by_row = eta if eta.ndim == 2 else eta.max(axis=2)
+            np.maximum.at(most, index // F, np.where(rows.w > 0, by_row, 0.0).max(axis=1))
+        return most
+
+
+def _pearson(rows: PaddedRows, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
+    """Return squared errors over variances, summed over the rows of each cell."""
+    square = gradient**2 / np.maximum(curvature, np.finfo(float).tiny)
+    return linalg.dot(rows.w, square)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """A generalised linear model, with moments near `anchor` (K, P)."""
+
+    exact: ClassVar[bool] = False
+    rows: GlmRows
+    anchor: FloatArray
+
+    @classmethod
+    def of(
+        cls,
+        Z: FloatArray,
+        y: FloatArray,
+        weights: FloatArray,
+        starts: IntArray,
+        fold: IntArray,
+        folds: int,
+        family: GlmFamily,
+    ) -> "Likelihood":
+        """Take rows (N, d) sorted by dataset, with moments near one fit of all rows."""
+        K, P = len(starts) - 1, Z.shape[1] * family.m
+        ridge = np.full(P, POOLED_RIDGE)
+        ridge[: family.m] = 0.0
+        whole = np.array([0, len(y)])
+        pooled = fit_many(Z, y, weights, whole, family, ridge).beta[0]
+        rows = GlmRows.of(Z, y, weights, starts, fold, folds, family)
+        if family.scatters:
+            local = family.at(y, Z @ pooled)
+            scatter = weights @ (local.gradient**2 / local.curvature) / max(len(y) - P, 1)
+            rows = GlmRows(family, rows.stacks, rows.n, rows.w, float(max(scatter, 1e-6)))
+        return cls(rows, np.broadcast_to(pooled, (K, P)).copy())
+
+    @cached_property
+    def folds(self) -> Moments:
+        """Moments (K, F)."""
+        return self.rows.moments(self.anchor)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Moments (K,)."""
+        return self.folds.union(1)
+
+    def near(self, beta: FloatArray) -> "Likelihood":
+        """Return the problem near other coefficients; itself where these are close enough.
+
+        The way there is cut short where it is far: a line that is nearly straight at the anchor may
+        have been followed beyond reason.
+        """
+        change = beta - self.anchor
+        moved = linalg.quadratic(change, self.moments.G) / self.moments.w
+        if np.mean(moved) < CLOSE:
+            return self
+        share = np.minimum(1.0, FARTHEST / np.maximum(self.rows.farthest(change), 1e-300))
+        return Likelihood(self.rows, self.anchor + share[:, None] * change)
+
+    def loss(self, beta: FloatArray) -> FloatArray:
+        """Return minus the log-likelihood (F, K) of coefficients (F, K, P)."""
+        return self.rows.loss(beta)
