@@ -177,6 +177,22 @@ def solve(G: FloatArray, b: FloatArray, *, full_rank: bool = False) -> FloatArra
     return solution * unit
 
 
+def definite_solve(G: FloatArray, b: FloatArray) -> FloatArray:
+    """Return what `solve` returns, in half the time where hardly a matrix lacks full rank."""
+    try:
+        factor = np.linalg.cholesky(G)
+        solution: FloatArray = np.linalg.solve(G, b[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return solve(G, b)
+    # What is new in a column given those before; the margin allows for their order.
+    new = np.diagonal(factor, axis1=-2, axis2=-1) ** 2
+    share = 100 * RANK_TOLERANCE * np.diagonal(G, axis1=-2, axis2=-1)
+    doubtful = ~np.all(new > share, axis=-1)
+    if doubtful.any():
+        solution[doubtful] = solve(G[doubtful], b[doubtful])
+    return solution
+
+
 def parallel_sum(G1: FloatArray, G2: FloatArray) -> FloatArray:
     """Return G1 (G1 + G2)^-1 G2 = (G1^-1 + G2^-1)^-1, the paper's D'D, without inverting either."""
     return symmetrise(np.matmul(G1, np.matmul(inverse(G1 + G2), G2)))

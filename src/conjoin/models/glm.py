@@ -44,9 +44,14 @@ HALVINGS = 40
 STRETCHES = 2
 FAR = 0.25  # mean square move of eta above which the length of the step is looked for
 TOLERANCE = 1e-6  # mean square move of eta in the last step; the step squares it once more
+LONGEST_MOVE = 100.0  # of the eta of any row from which the length is looked for
 LAST_MOVE = 0.5  # of the eta of any row in the last step
-FLAT = 1e-9  # mean v below which the likelihood is taken to have no maximum
+FLAT = 1e-9  # mean v below which, and
+WRONG = 1e-6  # mean absolute g below which the likelihood is taken to have no maximum
+IDLE = 1e-7  # v along the step below which a row counts no more
+PATIENCE = 3  # steps that would be the last but for idle rows
 LARGEST_EXPONENT = 700.0
+TINY = float(np.finfo(float).tiny)
 LARGEST_COUNT_LOG = 30.0  # beyond it the Poisson mean goes on as a straight line
 BLOCK_VALUES = 300_000  # of one padded stack
 CACHE_VALUES = 64_000  # of one product; both keep to caches of the processor
@@ -321,6 +326,7 @@ def _of(index: IntArray, values: FloatArray | None) -> FloatArray | None:
     return values if values is None or values.ndim == 1 else values[index]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # steps from where rows count for nothing
 def fit_glm(
     rows: PaddedRows,
     family: GlmFamily,
@@ -339,14 +345,15 @@ def fit_glm(
     middle = np.zeros((K, P)) if centre is None else np.broadcast_to(centre, (K, P))
     task = _Task(rows, family, np.broadcast_to(ridge, (K, P)), middle)
     fit = GlmFit(np.empty((K, P)), np.empty((K, P, P)), np.empty(K, dtype=bool))
-    active = np.arange(K)
+    active, waited = np.arange(K), np.zeros(K, dtype=int)
     b = np.broadcast_to(middle if start is None else start, (K, P))
     at = task.at(b, rows.eta(b, family))
     for left in reversed(range(steps)):
         G = task.rows.information(at.local)
         step = task.newton(at, G)
-        settled, flat = task.judge(at, step, tolerance)
-        done = settled | flat if left else np.ones(len(active), dtype=bool)
+        settled, restless, flat = task.judge(at, step, tolerance)
+        waited[active] += restless
+        done = settled | flat | (waited[active] > PATIENCE) | (left == 0)
         if done.any():
             fit.beta[active[done]] = np.where(settled[:, None], at.b + step.b, at.b)[done]
             fit.information[active[done]], fit.converged[active[done]] = G[done], settled[done]
@@ -412,14 +419,30 @@ class _Task:
         weight = linalg.dot(self.rows.w, v if v.ndim == 2 else np.trace(v, axis1=-2, axis2=-1))
         return _Step(b, self.rows.eta(b, self.family), decrement, weight)
 
-    def judge(self, at: _Point, step: _Step, tolerance: float) -> tuple[BoolArray, BoolArray]:
-        """Return where the step is the last (K,), and where there is nothing to find."""
-        total = self.rows.w.sum(axis=1)
+    def judge(
+        self, at: _Point, step: _Step, tolerance: float
+    ) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Return where the step is the last, where it moves idle rows only, where all is flat.
+
+        A row is idle when its loss has no more curvature along the step. If it moves on it is
+        separated from the others, or far out: then it comes to rest within a few steps.
+        """
+        w, total = self.rows.w, self.rows.w.sum(axis=1)
         flat = (step.weight <= FLAT * total) & (total > 0)
+        if flat.any():  # not so where rows are far out on the wrong side
+            g = np.abs(at.local.gradient)
+            flat &= linalg.dot(w, g if g.ndim == 2 else g.sum(axis=-1)) <= WRONG * total
         near = (step.decrement <= tolerance * step.weight) & ~flat
-        if near.any():
-            near &= np.abs(step.eta).max(axis=tuple(range(1, step.eta.ndim))) <= LAST_MOVE
-        return near, flat
+        if not near.any():
+            return near, near, flat
+        square = _square(step.eta)
+        moving = square > LAST_MOVE**2
+        still = near & ~np.any(moving, axis=1)
+        restless = near & ~still
+        if restless.any():
+            bent = _square(step.eta, at.local.curvature) > IDLE * square
+            restless &= ~np.any(moving & bent, axis=1)
+        return still, restless, flat
 
     def descend(self, at: _Point, step: _Step) -> _Point:
         """Go along the step, not so far that the objective rises steeply at its end.
@@ -453,14 +476,15 @@ class _Task:
         pull = linalg.dot(penalty * (at.b - self.middle)[index], towards)
         stiffness = linalg.dot(penalty * towards, towards)
         wD = _rowwise(w, D) * D
-        t = np.ones(len(index))
+        longest = np.abs(D).max(axis=tuple(range(1, D.ndim)))
+        t = LONGEST_MOVE / np.maximum(longest, LONGEST_MOVE)
         for turn in range(HALVINGS):
             local = self.family.at(y, eta + _rowwise(t, D) * D)
             slope, bend = _along(local, D, wD)
             slope, bend = slope + pull + t * stiffness, bend + stiffness
             steep = ~(slope <= 0.5 * step.decrement[index])
-            better = t - slope / np.maximum(bend, np.finfo(float).tiny)
-            t = np.where(steep, t / 2, np.clip(better, t / 2, 4 * t))
+            better = t - slope / np.maximum(bend, np.abs(slope) / (3 * t) + TINY)  # up to 4 t
+            t = np.where(steep, t / 2, np.fmax(better, t / 2))
             if turn + 1 >= STRETCHES and not steep.any():
                 break
         return t
@@ -469,6 +493,13 @@ class _Task:
 def _rowwise(values: FloatArray, eta: FloatArray) -> FloatArray:
     """Give numbers of datasets (K,) or of rows (K, n) the axes of eta."""
     return values.reshape(*values.shape, *(1,) * (eta.ndim - values.ndim))
+
+
+def _square(D: FloatArray, v: FloatArray | None = None) -> FloatArray:
+    """Return D'D, or D'vD, of every row (K, n)."""
+    if D.ndim == 2:
+        return D * D if v is None else D * v * D
+    return linalg.dot(D, D if v is None else linalg.matvec(v, D))
 
 
 def _along(local: Local, D: FloatArray, wD: FloatArray) -> tuple[FloatArray, FloatArray]:
