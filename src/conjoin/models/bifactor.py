@@ -5,8 +5,8 @@
 
 Datasets share the r columns of F and differ in how much of each they take. Given T, F is a ridge
 regression, and given F, each row of T is one: the two are solved in turns, and rows of the data are
-never needed. Split into F and T at least cost, W costs 2 ridge times the sum of its singular values,
-so with r = min(p, K) this is trace-norm regression, which has one minimum.
+never needed. Split into F and T at least cost, W costs 2 ridge times the sum of its singular
+values, so with r = min(p, K) this is trace-norm regression, which has one minimum.
 
 ==========  ==================================================================  ============
 symbol      meaning                                                             shape

@@ -1,0 +1,59 @@
+"""Representations: raw columns become features, and the same engine joins datasets on them.
+
+`embed` turns tables, `embed_arrays` arrays into tables of features; `MLP`, `Tap`, `Transformer` and
+`Function` say how; `Heads` puts the linear models of the clusters back on the network. Only what
+needs torch loads it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conjoin.representations.base import Features, Representation
+    from conjoin.representations.embedding import (
+        Embedding,
+        as_representation,
+        embed,
+        embed_arrays,
+    )
+    from conjoin.representations.heads import Heads
+    from conjoin.representations.plain import Function, Transformer
+    from conjoin.representations.torch_mlp import MLP, MLPFeatures
+    from conjoin.representations.torch_tap import Tap
+
+_HOMES = {
+    "base": ("Features", "Representation"),
+    "embedding": ("Embedding", "as_representation", "embed", "embed_arrays"),
+    "heads": ("Heads",),
+    "plain": ("Function", "Transformer"),
+    "torch_mlp": ("MLP", "MLPFeatures"),
+    "torch_tap": ("Tap",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "MLP",
+    "Embedding",
+    "Features",
+    "Function",
+    "Heads",
+    "MLPFeatures",
+    "Representation",
+    "Tap",
+    "Transformer",
+    "as_representation",
+    "embed",
+    "embed_arrays",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
