@@ -286,7 +286,9 @@ def blocks(
 class GlmFit:
     """Coefficients (K, P), information (K, P, P) there without the ridge, and whether they settled.
 
-    `converged` (K,) is False where the likelihood has no maximum to find within the steps allowed.
+    The information is that before the last step, which moves eta by a thousandth at most in the
+    mean (the root of the tolerance). `converged` (K,) is False where no finite maximum was found
+    within the steps allowed; coefficients are finite all the same.
     """
 
     beta: FloatArray
@@ -339,7 +341,8 @@ def fit_glm(
     """Minimise loss + 1/2 (b - centre)' diag(ridge) (b - centre) for every dataset.
 
     `ridge`, `start` and `centre` are (P,) or (K, P); the centre is zero by default, the start is
-    the centre. A step that goes too far is halved, dataset by dataset.
+    the centre. A step that goes too far is halved, dataset by dataset. `tolerance` is the mean
+    square move of eta in the last step, see the module; its square is about what then remains.
     """
     K, P = len(rows.X), rows.X.shape[2] * family.m
     middle = np.zeros((K, P)) if centre is None else np.broadcast_to(centre, (K, P))
