@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,26 @@ class ArenaSet:
     y: FloatArray
     groups: TextArray
     columns: tuple[str, ...]
+
+
+class GroupedRows(Protocol):
+    """What splitting and scaling need of a set, whatever its target is; see `ArenaSet`."""
+
+    @property
+    def name(self) -> str:
+        """Name of the set."""
+
+    @property
+    def X(self) -> FloatArray:
+        """Predictors, finite."""
+
+    @property
+    def groups(self) -> TextArray:
+        """Name of the group of every row."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the predictors."""
 
 
 class Split(NamedTuple):
@@ -111,11 +131,33 @@ def load(name: str, root: Path | None = None) -> ArenaSet:
     if name not in SETS:
         raise KeyError(f"No set is called {name!r}; the sets are {', '.join(SETS)}.")
     spec = SETS[name]
-    table = _draw(_read(spec, shared_data() if root is None else root), spec)
+    table = read_table(spec, root)
     y = table[spec.target].to_numpy(dtype=np.float64)
-    groups = _group_names(table, spec.by)
-    X = encode(_predictors(table, spec), spec.categories)
+    X, groups = predictors(table, spec), group_names(table, spec.by)
     return ArenaSet(name, X.to_numpy(), np.log(y) if spec.log else y, groups, tuple(X.columns))
+
+
+def read_table(spec: SetSpec, root: Path | None = None) -> pd.DataFrame:
+    """Read the rows of a set: main table, side tables, drawn if there are too many.
+
+    Parameters
+    ----------
+    spec : SetSpec
+        An entry of the table of sets.
+    root : Path, optional
+        As in `load`.
+
+    Returns
+    -------
+    DataFrame
+        All columns as read.
+    """
+    return _draw(_read(spec, shared_data() if root is None else root), spec)
+
+
+def predictors(table: pd.DataFrame, spec: SetSpec) -> pd.DataFrame:
+    """Turn the predictors of a set into finite numbers."""
+    return encode(_predictors(table, spec), spec.categories)
 
 
 def _read(spec: SetSpec, root: Path) -> pd.DataFrame:
@@ -145,7 +187,7 @@ def _generator(name: str, *more: int) -> np.random.Generator:
     return np.random.default_rng([zlib.crc32(name.encode()), *more])
 
 
-def _group_names(table: pd.DataFrame, by: Iterable[str]) -> TextArray:
+def group_names(table: pd.DataFrame, by: Iterable[str]) -> TextArray:
     """Name the group of every row, as text."""
     parts = [table[column].astype(str).to_numpy(dtype=object) for column in by]
     return np.array([" | ".join(values) for values in zip(*parts, strict=True)], dtype=object)
@@ -258,12 +300,12 @@ def _without_repeated_indicators(columns: dict[str, FloatArray]) -> dict[str, Fl
     return {name: kept[name] for name in columns if name in kept}
 
 
-def splits(data: ArenaSet, share: float, seed: int) -> Split:
+def splits(data: GroupedRows, share: float, seed: int) -> Split:
     """Draw the training rows of every group.
 
     Parameters
     ----------
-    data : ArenaSet
+    data : ArenaSet or the like
         The set.
     share : float
         Share of every group's rows used for training, rounded, at least one row.
@@ -279,7 +321,7 @@ def splits(data: ArenaSet, share: float, seed: int) -> Split:
     if not 0 < share < 1:
         raise ValueError(f"share must lie between 0 and 1, got {share!r}.")
     generator = _generator(data.name, seed)
-    trained = np.zeros(len(data.y), dtype=bool)
+    trained = np.zeros(len(data.groups), dtype=bool)
     _, group_of_row = np.unique(data.groups.astype(str), return_inverse=True)
     by_group = np.argsort(group_of_row, kind="stable")
     for rows in np.split(by_group, np.cumsum(np.bincount(group_of_row))[:-1]):
@@ -288,12 +330,12 @@ def splits(data: ArenaSet, share: float, seed: int) -> Split:
     return Split(np.flatnonzero(trained), np.flatnonzero(~trained))
 
 
-def standardise(data: ArenaSet, split: Split) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+def standardise(data: GroupedRows, split: Split) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Scale the columns by mean and standard deviation of the training rows.
 
     Parameters
     ----------
-    data : ArenaSet
+    data : ArenaSet or the like
         The set.
     split : Split
         Its training and test rows.

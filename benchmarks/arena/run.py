@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from benchmarks.arena.contestants import CONTESTANTS
+from benchmarks.arena.contestants import CONTESTANTS, Factory
 from benchmarks.arena.data import (
     SETS,
     ArenaSet,
@@ -80,6 +81,37 @@ class Outcome(NamedTuple):
     predictions: FloatArray | None
     seconds: float
     note: str
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Sets, contestants and an error: what a run is made of.
+
+    Attributes
+    ----------
+    command : str
+        How the run is started, for its help.
+    sets : tuple of str
+        Names of the sets.
+    load : callable
+        Returns the set of a name: an `ArenaSet`, or the like with another target.
+    contestants : mapping
+        The register: a factory for every name.
+    shape : callable
+        Returns the shape that predictions must have, given a set and a split.
+    error : callable
+        Returns the error and a remark (or nothing), given a set, a split and predictions.
+    results : Path
+        CSV file the rows are appended to by default.
+    """
+
+    command: str
+    sets: tuple[str, ...]
+    load: Callable[[str], Any]
+    contestants: Mapping[str, Factory]
+    shape: Callable[[Any, Split], tuple[int, ...]]
+    error: Callable[[Any, Split, FloatArray], tuple[float, str]]
+    results: Path
 
 
 def group_error(y: FloatArray, predictions: FloatArray, groups: TextArray) -> float:
@@ -156,6 +188,7 @@ def run_set(
     seeds: Sequence[int],
     limit: float,
     done: frozenset[Key] = frozenset(),
+    arena: Arena | None = None,
 ) -> Iterator[Row]:
     """Run contestants on all splits of one set.
 
@@ -164,7 +197,7 @@ def run_set(
     name : str
         Name of the set.
     contestants : sequence of str
-        Keys of `CONTESTANTS`.
+        Keys of the arena's register.
     shares : sequence of float
         Training shares.
     seeds : sequence of int
@@ -173,6 +206,8 @@ def run_set(
         Seconds allowed for a fit.
     done : frozenset
         Combinations to pass over.
+    arena : Arena, optional
+        That of regression by default.
 
     Yields
     ------
@@ -188,14 +223,15 @@ def run_set(
     ]
     if not open_keys:
         return
-    data = load(name)
+    arena = REGRESSION if arena is None else arena
+    data = arena.load(name)
     groups = len(np.unique(data.groups.astype(str)))
     for share, seed in dict.fromkeys(key[:2] for key in open_keys):
         split = splits(data, share, seed)
         task = _task(data, split)
         for contestant in [key[2] for key in open_keys if key[:2] == (share, seed)]:
-            outcome = _judge(CONTESTANTS[contestant], task, limit)
-            error, note = _error(data, split, outcome)
+            outcome = _judge(arena.contestants[contestant], task, limit)
+            error, note = _error(arena, data, split, outcome)
             sizes = (len(data.y), groups, task.X_train.shape[1])
             yield Row(name, share, seed, contestant, *sizes, error, f"{outcome.seconds:.4f}", note)
 
@@ -215,20 +251,40 @@ def _judge(factory: Callable[[], Contestant], task: Task, limit: float) -> Outco
     return compete_guarded(contestant, task, limit)
 
 
-def _error(data: ArenaSet, split: Split, outcome: Outcome) -> tuple[str, str]:
+def _error(arena: Arena, data: Any, split: Split, outcome: Outcome) -> tuple[str, str]:
     """Return the error as text, empty if there is none, and the note in one short line."""
     error, notes = "", [outcome.note]
     if outcome.predictions is not None:
         wrong = int(np.sum(~np.isfinite(outcome.predictions)))
-        if outcome.predictions.shape != split.test.shape:
+        if outcome.predictions.shape != arena.shape(data, split):
             notes.append(f"predictions have the shape {outcome.predictions.shape}")
         elif wrong:
             notes.append(f"{wrong} predictions are not finite")
         else:
-            y, groups = data.y[split.test], data.groups[split.test]
-            error = f"{group_error(y, outcome.predictions, groups):.10g}"
+            value, remark = arena.error(data, split, outcome.predictions)
+            error = f"{value:.10g}"
+            notes.append(remark)
     note = " ".join("; ".join(filter(None, notes)).split())
     return error, note[:_NOTE_LENGTH]
+
+
+def _regression_error(data: ArenaSet, split: Split, predictions: FloatArray) -> tuple[float, str]:
+    return group_error(data.y[split.test], predictions, data.groups[split.test]), ""
+
+
+def _regression_shape(data: ArenaSet, split: Split) -> tuple[int, ...]:
+    return split.test.shape
+
+
+REGRESSION = Arena(
+    command="python -m benchmarks.arena.run",
+    sets=tuple(SETS),
+    load=load,
+    contestants=CONTESTANTS,
+    shape=_regression_shape,
+    error=_regression_error,
+    results=RESULTS,
+)
 
 
 def read_done(path: Path) -> frozenset[Key]:
@@ -270,44 +326,46 @@ def append(rows: Iterable[Row], path: Path) -> list[Row]:
     return written
 
 
-def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _arguments(arguments: Sequence[str] | None, arena: Arena) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.arena.run",
-        description="Run contestants over the sets of the arena.",
+        prog=arena.command, description="Run contestants over the sets of the arena."
     )
     add: Any = parser.add_argument
-    add("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
-    add("--contestants", nargs="+", choices=list(CONTESTANTS), default=list(CONTESTANTS))
+    sets, contestants = list(arena.sets), list(arena.contestants)
+    add("--sets", nargs="+", choices=sets, default=sets, metavar="SET")
+    add("--contestants", nargs="+", choices=contestants, default=contestants)
     add("--shares", nargs="+", type=float, default=[0.1, 0.5], help="training shares")
     add("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    add("--output", type=Path, default=RESULTS, help="CSV file the rows are appended to")
+    add("--output", type=Path, default=arena.results, help="CSV file the rows are appended to")
     add("--jobs", type=int, default=1, help="sets worked on at a time")
     add("--time-limit", type=float, default=TIME_LIMIT, help="seconds allowed for a fit")
     add("--rerun", action="store_true", help="compute rows the file holds already once more")
     return parser.parse_args(arguments)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, arena: Arena = REGRESSION) -> int:
     """Run the command line.
 
     Parameters
     ----------
     arguments : sequence of str, optional
         Those of the command line by default.
+    arena : Arena, optional
+        That of regression by default.
 
     Returns
     -------
     int
         Exit code: 0, also if contestants failed (see the notes), 1 without data.
     """
-    options = _arguments(arguments)
+    options = _arguments(arguments, arena)
     try:
         shared_data()
     except FileNotFoundError as error:
         print(error, file=sys.stderr)
         return 1
     done = frozenset() if options.rerun else read_done(options.output)
-    fixed = (options.contestants, options.shares, options.seeds, options.time_limit, done)
+    fixed = (options.contestants, options.shares, options.seeds, options.time_limit, done, arena)
     start = time.perf_counter()
     if options.jobs == 1:
         results: Iterable[Iterable[Row]] = (run_set(name, *fixed) for name in options.sets)

@@ -26,6 +26,41 @@ _KEY = [*_CELL, "seed", "contestant"]
 
 
 @dataclass(frozen=True)
+class Page:
+    """What the page of an arena says beside its tables.
+
+    Attributes
+    ----------
+    command : str
+        How the tables are written, for the help.
+    title : str
+        Heading of the page.
+    error : str
+        What the error of a set is and what the references are.
+    source : str
+        File that describes the runs.
+    results : Path
+        CSV file of the runs.
+    """
+
+    command: str
+    title: str
+    error: str
+    source: str
+    results: Path
+
+
+REGRESSION = Page(
+    command="python -m benchmarks.arena.table",
+    title="Arena: accuracy on real grouped data",
+    error="The error on a set is the mean over groups of the test MSE. The *reference* of a set "
+    "and share is separate or pooled least squares",
+    source="benchmarks/arena/README.md",
+    results=RESULTS,
+)
+
+
+@dataclass(frozen=True)
 class Scores:
     """What the tables are made of.
 
@@ -141,21 +176,20 @@ def _geometric_mean(values: "pd.Series[float]") -> float:
     return float(np.exp(np.log(values).mean()))
 
 
-def render(scores: Scores, strategies: Sequence[str] = ()) -> str:
+def render(scores: Scores, strategies: Sequence[str] = (), page: Page = REGRESSION) -> str:
     """Write both tables and what their columns mean, as markdown."""
     summary = summarise(scores, strategies)
     hindsight = ", ".join(f"`{name}`" for name in strategies) or "all contestants"
     sets = scores.relative.index.get_level_values("set").nunique()
     shares = ", ".join(f"{s:g}" for s in scores.relative.index.unique("share"))
     parts = [
-        "# Arena: accuracy on real grouped data",
+        f"# {page.title}",
         f"{sets} sets, training shares {shares} of every group's rows, the rest for testing. "
-        "The error on a set is the mean over groups of the test MSE. The *reference* of a set and "
-        "share is separate or pooled least squares, whichever has the smaller error averaged "
+        f"{page.error}, whichever has the smaller error averaged "
         "over seeds; a *relative error* is a contestant's error divided by the reference's on the "
         "same split, averaged over seeds. Below 1 is better than both, above 1 is a loss. "
         "Several sets share their source and are not independent evidence. How it is run: "
-        "`benchmarks/arena/README.md`.",
+        f"`{page.source}`.",
         "## Contestants",
         "Geometric mean, median and worst of the relative error over sets and shares; *below 1* "
         "and *above 1* count wins and losses against the reference. *Regret* is the relative "
@@ -217,13 +251,15 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.3g}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, page: Page = REGRESSION) -> int:
     """Run the command line.
 
     Parameters
     ----------
     arguments : sequence of str, optional
         Those of the command line by default.
+    page : Page, optional
+        That of the regression arena by default.
 
     Returns
     -------
@@ -231,14 +267,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Exit code 0.
     """
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.arena.table", description="Write the tables of the arena."
+        prog=page.command, description="Write the tables of the arena."
     )
-    parser.add_argument("--results", type=Path, default=RESULTS, help="CSV file of the runs")
+    parser.add_argument("--results", type=Path, default=page.results, help="CSV file of the runs")
     parser.add_argument("--strategies", default="", help="a,b,c: what hindsight may choose from")
     parser.add_argument("--output", type=Path, help="markdown file; printed if not given")
     options = parser.parse_args(arguments)
     strategies = [name for name in options.strategies.split(",") if name]
-    text = render(score(read_results(options.results)), strategies)
+    text = render(score(read_results(options.results)), strategies, page)
     if options.output is None:
         print(text, end="")
     else:

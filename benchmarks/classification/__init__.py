@@ -1,0 +1,1 @@
+"""Accuracy of class probabilities on real grouped data: every contestant on the same splits."""

@@ -1,0 +1,21 @@
+"""Turn the results of the classification arena into two tables in markdown.
+
+``python -m benchmarks.classification.table --output docs/classification-arena.md`` reads
+``results.csv``. Reference, relative error and regret are those of the regression arena, see
+`benchmarks.arena.table`.
+"""
+
+from benchmarks.arena.table import Page, main
+from benchmarks.classification.run import RESULTS
+
+PAGE = Page(
+    command="python -m benchmarks.classification.table",
+    title="Arena: class probabilities on real grouped data",
+    error="The error on a set is the mean over groups of the mean test log loss. The *reference* "
+    "of a set and share is separate or pooled logistic regression, C chosen by cross-validation",
+    source="benchmarks/classification/README.md",
+    results=RESULTS,
+)
+
+if __name__ == "__main__":
+    raise SystemExit(main(page=PAGE))
