@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Risk, Tuned, Validated
     from conjoin.errors import ConjoinError, ConjoinWarning
     from conjoin.estimators import JoinRegressor
+    from conjoin.fits import LinearFit, LogisticFit
     from conjoin.pipeline import compare, partition
-    from conjoin.result import Assignment, Comparison, Estimate, LinearFit, Partition
+    from conjoin.result import Assignment, Comparison, Estimate, Partition
     from conjoin.store import load
 
 _HOMES = {
@@ -24,7 +25,8 @@ _HOMES = {
     "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
     "conjoin.estimators": ("JoinRegressor",),
     "conjoin.pipeline": ("compare", "partition"),
-    "conjoin.result": ("Assignment", "Comparison", "Estimate", "LinearFit", "Partition"),
+    "conjoin.fits": ("LinearFit", "LogisticFit"),
+    "conjoin.result": ("Assignment", "Comparison", "Estimate", "Partition"),
     "conjoin.store": ("load",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -40,6 +42,7 @@ __all__ = [
     "Gaussian",
     "JoinRegressor",
     "LinearFit",
+    "LogisticFit",
     "Oracle",
     "Partition",
     "Risk",

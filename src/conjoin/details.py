@@ -15,6 +15,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.criterion.many import Judge
 from conjoin.grouping.agglomerative import Restricted, grow
 from conjoin.grouping.objective import Objective, sum_by
+from conjoin.models.glm import contrasts
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.result import MergeVerdict
@@ -62,13 +63,13 @@ class Details:
     errors : mapping of str to array (K,)
         Mean squared error on left-out rows of each dataset's "own" model, of the one of its
         "cluster" and of the "pooled" one; and of one model of all "others" on all its rows.
-    own, own_spread : arrays (K, p)
-        Coefficients of each dataset's own least squares and their standard errors; the first is
-        the level, the prediction at average features (if there is an intercept). nan where a
-        dataset has too few rows.
+    own, own_spread : arrays (K, lines * d)
+        Coefficients of each dataset's own fit and their standard errors; the first is the level,
+        the prediction at average features (if there is an intercept). nan where a dataset has too
+        few rows. With more than two classes there are as many of these, one class after another.
     degrees : array (K,)
         Degrees of freedom of the noise.
-    cluster_spread : array (C, p)
+    cluster_spread : array (C, lines * d)
         Standard errors of the coefficients of clusters' models.
     noise : array (K,)
         Residual variance of each dataset's own fit; nan without residuals.
@@ -103,10 +104,10 @@ def own_fits(moments: Moments, basis: Basis) -> tuple[FloatArray, FloatArray, Fl
     noise = fit.noise
     usable = (rank == moments.p) & (moments.n > moments.p)
     beta = np.where(usable[:, None], fit.beta, np.nan)
-    variance = np.where(usable, noise, np.nan)[:, None] * _diagonal(inverse)
+    covariance = np.where(usable, noise, np.nan)[:, None, None] * inverse
     return (
-        _in_units(beta, basis, level=True),
-        _in_units(np.sqrt(variance), basis, level=False),
+        _in_units(_lines(beta, moments.outputs), basis, level=True),
+        _in_units(_line_spreads(covariance, moments.outputs), basis, level=False),
         noise * basis.target_scale**2,
     )
 
@@ -116,36 +117,53 @@ def cluster_spreads(moments: Moments, labels: IntArray, basis: Basis) -> FloatAr
     unions = moments.sum_by(labels)
     inverse, rank = linalg.inverse_and_rank(unions.G)
     usable = (rank == moments.p) & (unions.n > moments.p)
-    variance = np.where(usable, fit_ols(unions).noise, np.nan)[:, None] * _diagonal(inverse)
-    return _in_units(np.sqrt(variance), basis, level=False)
+    covariance = np.where(usable, fit_ols(unions).noise, np.nan)[:, None, None] * inverse
+    return _in_units(_line_spreads(covariance, moments.outputs), basis, level=False)
 
 
-def _diagonal(matrices: FloatArray) -> FloatArray:
-    return np.maximum(np.diagonal(matrices, axis1=-2, axis2=-1), 0.0)
+def _lines(beta: FloatArray, outputs: int) -> FloatArray:
+    """Return the coefficients (K, lines, d) of each line of models (K, p)."""
+    if outputs == 1:
+        return beta[:, None]
+    by_column = beta.reshape(len(beta), -1, outputs) @ contrasts(outputs + 1).T
+    return np.swapaxes(by_column, 1, 2)
+
+
+def _line_spreads(covariance: FloatArray, outputs: int) -> FloatArray:
+    """Return their standard errors (K, lines, d) from covariances (K, p, p)."""
+    K, p, _ = covariance.shape
+    d = p // outputs
+    blocks = covariance.reshape(K, d, outputs, d, outputs)
+    own = blocks[:, np.arange(d), :, np.arange(d)]  # (d, K, outputs, outputs)
+    V = np.ones((1, 1)) if outputs == 1 else contrasts(outputs + 1)
+    variance = np.einsum("ca,dkab,cb->kcd", V, own, V)
+    return np.sqrt(np.maximum(variance, 0.0))
 
 
 def _in_units(beta: FloatArray, basis: Basis, *, level: bool) -> FloatArray:
-    """Return coefficients, or their standard errors, in the units of the data."""
+    """Return coefficients (K, lines, d), or their standard errors, in the units of the data.
+
+    One line after another, (K, lines * d).
+    """
     first = int(basis.intercept)
-    slopes = beta[:, first:] * basis.target_scale / basis.scale
-    if not first:
-        return slopes
-    middle = beta[:, :1] * basis.target_scale + (basis.target_center if level else 0.0)
-    return np.concatenate([middle, slopes], axis=1)
+    slopes = beta[..., first:] * basis.target_scale / basis.scale
+    if first:
+        middle = beta[..., :1] * basis.target_scale + (basis.target_center if level else 0.0)
+        slopes = np.concatenate([middle, slopes], axis=-1)
+    return slopes.reshape(len(beta), -1)
 
 
-def error_of_others(moments: Moments) -> FloatArray:
-    """Return the mean squared error (K,) on each dataset of least squares on all the others."""
+def others(moments: Moments) -> FloatArray | None:
+    """Return coefficients (K, p) of all datasets but each one; None where there is one only."""
     if moments.shape[0] < 2:
-        return np.full(moments.shape, np.nan)
+        return None
     union = moments.union()
-    beta = linalg.matvec(linalg.inverse(union.G - moments.G), union.h - moments.h)
-    return moments.mse(beta)
+    return linalg.matvec(linalg.inverse(union.G - moments.G), union.h - moments.h)
 
 
 def dependent_columns(moments: Moments) -> int:
     """Return how many columns of all rows together are sums of others."""
-    return moments.p - int(linalg.inverse_and_rank(moments.union().G)[1])
+    return (moments.p - int(linalg.inverse_and_rank(moments.union().G)[1])) // moments.outputs
 
 
 def far_values(moments: Moments, basis: Basis) -> dict[int, float]:
@@ -154,7 +172,9 @@ def far_values(moments: Moments, basis: Basis) -> dict[int, float]:
     A column with far values was scaled by its farthest one, so that its mean square tells.
     """
     union = moments.union()
-    squares = np.diagonal(union.G)[int(basis.intercept) :] / union.w
+    diagonal = np.diagonal(union.G)[:: moments.outputs]
+    first = int(basis.intercept)
+    squares = diagonal[first:] / (diagonal[0] if first else union.w)
     distance = SCALED_BY / np.sqrt(np.maximum(squares, 1e-300))
     return {int(j): float(distance[j]) for j in np.flatnonzero((distance > FAR) & (squares > 0))}
 

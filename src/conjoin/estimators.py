@@ -487,7 +487,7 @@ class Alone(Evidence):
         """Return the one model there is, whatever the strategy."""
         known, w = self.described, self.working
         beta = strategies.separate(w.moments)[0]
-        fit = known.linear(w.basis, beta, known.sizes[0], self._error)
+        fit = known.model(w.basis, beta, known.sizes[0], self._error)
         return Partition(
             clusters=[list(known.names)],
             labels=dict.fromkeys(known.names, 0),

@@ -1,7 +1,8 @@
 """What lies behind a partition: strategies, their errors, the ledger; found when first asked for.
 
 Fitting and validating a strategy or judging every join takes time that not every caller wants to
-spend, so each piece is formed on first use and kept. Only moments are kept, no rows.
+spend, so each piece is formed on first use and kept. For least squares only moments are kept, no
+rows; a likelihood needs its rows until then. A saved file has none either way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,22 +17,22 @@ from conjoin import linalg
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion import PairScore
-from conjoin.criterion.many import Judge
 from conjoin.details import Details, Map
 from conjoin.errors import ArgumentError
+from conjoin.fits import Fit
 from conjoin.grouping import Merge
 from conjoin.grouping.ledger import ledger
 from conjoin.grouping.objective import sum_by
 from conjoin.methods import PARTITIONS
 from conjoin.models.partial import posterior
 from conjoin.moments import Basis
+from conjoin.placement import Placement
 from conjoin.result import (
     Alternative,
     Estimate,
-    LinearFit,
     MergeVerdict,
     Partition,
-    Placement,
+    model_of,
 )
 from conjoin.tables.schema import Schema
 from conjoin.working import Working
@@ -64,15 +65,11 @@ class Described:
     schema: Schema
     limits: Mapping[str, tuple[float, float]]
 
-    def linear(self, basis: Basis, beta: FloatArray, rows: int, error: float) -> LinearFit:
+    def model(self, basis: Basis, beta: FloatArray, rows: int, error: float) -> Fit:
         """Bring a model and its error back into the units of the data."""
-        intercept, slopes = basis.to_original(beta)
-        return LinearFit(
-            intercept=float(intercept),
-            coef=dict(zip(self.schema.features, map(float, slopes))),
-            rows=rows,
-            error=error * basis.target_scale**2,
-            limits=self.limits,
+        schema, units = self.schema, basis.target_scale**2
+        return model_of(
+            beta, basis, schema.response, schema.features, rows, error * units, self.limits
         )
 
 
@@ -116,7 +113,7 @@ class Evidence:
             models=self.models,
             strategy=chosen,
             coefficients={
-                name: self.described.linear(self.working.basis, coef[k], size, float(errors[k]))
+                name: self.described.model(self.working.basis, coef[k], size, float(errors[k]))
                 for k, (name, size) in enumerate(zip(names, sizes))
             },
             pooled=self.pooled,
@@ -146,26 +143,26 @@ class Evidence:
         return strategies.validate_partition(method.again, w.problem, w.hyper)
 
     @cached_property
-    def models(self) -> list[LinearFit]:
+    def models(self) -> list[Fit]:
         """One model a cluster, with its validated error averaged over its datasets."""
         coef = self._cluster_coef
         errors = self._hard.sum(axis=0) / self.working.moments.w
         rows = np.asarray(self.described.sizes)
         return [
-            self.described.linear(
+            self.described.model(
                 self.working.basis, coef[k[0]], int(rows[k].sum()), float(errors[k].mean())
             )
             for k in self._members
         ]
 
     @cached_property
-    def pooled(self) -> LinearFit:
+    def pooled(self) -> Fit:
         """One model for all datasets, which serves one that is not known."""
         w = self.working
         error = float(np.mean(self._joined.sum(axis=0) / w.moments.w))
         rows = int(np.sum(self.described.sizes))
         beta = strategies.fit(self._everything, w.problem)[0][0]
-        return self.described.linear(w.basis, beta, rows, error)
+        return self.described.model(w.basis, beta, rows, error)
 
     @cached_property
     def _joined(self) -> FloatArray:
@@ -250,9 +247,9 @@ class Evidence:
 
     def _judge(self, merges: Sequence[Merge], *, interval: bool) -> tuple[MergeVerdict, ...]:
         pairs = [(self._numbers(merge.left), self._numbers(merge.right)) for merge in merges]
-        scale = self.working.basis.target_scale**2
-        answers, ends = self._judged.verdicts(pairs, delta=self.delta, interval=interval)
-        gains = self._judged.gains(pairs) * scale
+        scale = self.working.gain_scale
+        answers, ends = self.working.judge.verdicts(pairs, delta=self.delta, interval=interval)
+        gains = self.working.judge.gains(pairs) * scale
         return tuple(
             MergeVerdict(
                 merge.left,
@@ -264,10 +261,6 @@ class Evidence:
             )
             for merge, answer, gain, (low, high) in zip(merges, answers, gains, ends)
         )
-
-    @cached_property
-    def _judged(self) -> Judge:
-        return Judge.of(self.working.moments)
 
     def _numbers(self, names: Sequence[str]) -> list[int]:
         return [self._position[name] for name in names]
@@ -330,13 +323,13 @@ class Evidence:
         separate = w.outcome.cells[w.outcome.names.index("separate")]
         cells = {"own": separate, "cluster": self._hard, "pooled": self._joined}
         errors = {name: c.sum(axis=0) / w.moments.w * scale for name, c in cells.items()}
-        errors["others"] = figures.error_of_others(w.moments) * scale
-        own, spread, noise = figures.own_fits(w.moments, w.basis)
+        errors["others"] = self._error_of_others() * scale
+        own, spread, noise = figures.own_fits(w.judge.moments, w.basis)
         return Details(
             errors=errors,
             own=own,
             own_spread=spread,
-            degrees=self._judged.df,
+            degrees=self.working.judge.df,
             cluster_spread=figures.cluster_spreads(w.moments, self.labels, w.basis),
             noise=noise,
             dependent=figures.dependent_columns(w.moments),
@@ -344,6 +337,15 @@ class Evidence:
             upper=self._upper,
             map=self._map,
         )
+
+    def _error_of_others(self) -> FloatArray:
+        """Error (K,) on each dataset of one model of all the others."""
+        problem = self.working.problem
+        beta = figures.others(problem.moments)
+        if beta is None:
+            return np.full(len(self.labels), np.nan)
+        losses = problem.loss(np.broadcast_to(beta, (problem.folds.shape[1], *beta.shape)))
+        return losses.sum(axis=0) / problem.moments.w
 
     @cached_property
     def _upper(self) -> tuple[MergeVerdict, ...]:
@@ -371,8 +373,8 @@ class Evidence:
             groups = [node.members for node in figures.cut(root, most)]
         elif len(names) > figures.MOST_ON_MAP:
             groups = [tuple(map(int, members)) for members in self._members]
-        scale = self.working.basis.target_scale**2
-        return figures.map_of(self._judged, groups, self.labels, self.delta, scale)
+        scale = self.working.gain_scale
+        return figures.map_of(self.working.judge, groups, self.labels, self.delta, scale)
 
     @cached_property
     def placement(self) -> Placement:
@@ -388,7 +390,7 @@ class Evidence:
         centre = mu + linalg.matvec(covariance, h - linalg.matvec(G, mu))
         return Placement(
             basis=w.basis,
-            noise=float(w.hyper.noise),
+            noise=float(w.hyper.noise) * w.dispersion,
             centre=np.concatenate([centre, mu[None]]),
             covariance=np.concatenate([covariance, np.diag(spread)[None]]),
             datasets=np.array([*(len(k) for k in self._members), 1.0]),
@@ -399,14 +401,15 @@ class Evidence:
         """Mean features of each cluster (C, features) in working coordinates.
 
         Unknown (nan) without an intercept, and for clusters of so few rows that a mean would
-        tell them.
+        tell them. Rows of a likelihood count by their information.
         """
-        w, C = self.working, len(self._members)
-        if not w.basis.intercept:
-            return np.full((C, w.moments.p), np.nan)
-        G, n, total = sum_by((w.moments.G[:, 0], w.moments.n, w.moments.w), self.labels, C)
+        m, C = self.working.moments, len(self._members)
+        features = m.p // m.outputs - int(self.working.basis.intercept)
+        if not self.working.basis.intercept:
+            return np.full((C, features), np.nan)
+        G, n = sum_by((m.G[:, 0, :: m.outputs], m.n), self.labels, C)
         means: FloatArray = np.where(
-            n[:, None] >= FEWEST_ROWS, G[:, 1:] / np.maximum(total, 1e-300)[:, None], np.nan
+            n[:, None] >= FEWEST_ROWS * m.outputs, G[:, 1:] / np.maximum(G[:, :1], 1e-300), np.nan
         )
         return means
 

@@ -122,11 +122,10 @@ def definite_inverse(M: FloatArray) -> tuple[FloatArray, FloatArray]:
         if failed:
             inverses[k], logdets[k] = np.linalg.inv(one), np.linalg.slogdet(one)[1]
             continue
-        half = lapack.dpotri(factor, lower=1)[0]
-        lower = np.tril(half)
-        inverses[k] = lower + np.tril(half, -1).T
+        inverses[k] = lapack.dpotri(factor, lower=1)[0]
         logdets[k] = 2 * np.sum(np.log(np.diagonal(factor)))
-    return inverses, logdets
+    lower = np.tril(inverses, -1)  # above the diagonal LAPACK leaves what was there
+    return np.tril(inverses) + np.swapaxes(lower, -1, -2), logdets
 
 
 def definite_quadratic(

@@ -10,7 +10,6 @@ import numpy as np
 
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, IntArray
-from conjoin.criterion.verdict import judge_merge
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
@@ -76,8 +75,9 @@ def split_apart(
         parts = cut_into(tree, 2)
         left, right = members[parts == 0], members[parts == 1]
         level = SPLIT_LEVEL / (len(members) - 1)
-        found = judge_merge(working.moments[left], working.moments[right], delta=level)
-        if found.verdict == "apart":
+        pair = (left.tolist(), right.tolist())
+        answers, _ = working.judge.verdicts([pair], delta=level, interval=False)
+        if answers[0] == "apart":
             result[right] = fresh
             fresh += 1
             queue += [left, right]

@@ -17,11 +17,12 @@ from conjoin.criterion.verdict import judge, rows_to_settle
 from conjoin.errors import ArgumentError
 from conjoin.evidence import Described, Evidence
 from conjoin.execution import small_matrices
+from conjoin.fits import Fit
 from conjoin.grouping import Grouping, greedy
 from conjoin.methods import PARTITIONS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
-from conjoin.result import Comparison, LinearFit, Partition
+from conjoin.result import Comparison, Partition
 from conjoin.tables import DatasetCollection, collect
 from conjoin.tables.collect import check_choice, collect_rows, has_classes, one_frame
 from conjoin.tables.frame import in_memory, is_lazy, to_frame
@@ -32,6 +33,9 @@ from conjoin.tables.schema import Roles
 from conjoin.tables.sql import quote_name
 from conjoin.tables.stack import settle_columns
 from conjoin.working import Working
+
+FOLDS = 10
+PAIR_JOINED = np.zeros(2, dtype=int)
 
 
 def compare(
@@ -46,6 +50,7 @@ def compare(
     weights: str | None = None,
     missing: str = "indicator",
     columns: str | None = None,
+    family: str = "auto",
     intercept: bool = True,
     **options: Any,
 ) -> Comparison:
@@ -74,6 +79,9 @@ def compare(
     columns : "intersect" or "impute", optional
         What to do with columns that only some tables have: leave them out, or treat them as
         missing in the others; by default they are refused.
+    family : "auto", "gaussian", "logistic" or "poisson"
+        What the target is: a number (least squares), one of several classes (logistic regression)
+        or a count (log-linear). "auto" takes text and true/false for classes, numbers for numbers.
     intercept : bool
         Whether models have an intercept.
     **options
@@ -100,9 +108,13 @@ def compare(
         weights=weights,
         missing=missing,
         columns=columns,
+        family=family,
     )
-    units = to_units(collection, intercept=intercept)
     seed = check_seed(random_state)
+    if collection.response.family != "gaussian":
+        _check_method(collection.response.family, method, None if method == "risk" else criterion)
+        return _compare_likelihoods(collection, delta, seed, intercept)
+    units = to_units(collection, intercept=intercept)
     result = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
     moments = Moments.stack([unit.moments for unit in units])
     noise = noise_variances(moments)
@@ -130,6 +142,52 @@ def compare(
         fit_joined=fit_joined,
         error_separate=(fit_a.error + fit_b.error) / 2,
         error_joined=fit_joined.error,
+    )
+
+
+def _compare_likelihoods(
+    collection: DatasetCollection, delta: float, seed: int, intercept: bool
+) -> Comparison:
+    """Compare two datasets whose target is a class or a count; errors are validated ones."""
+    with small_matrices(len(collection.features)):
+        working = Working.of(
+            collection, intercept=intercept, folds=FOLDS, seed=seed, count="datasets"
+        )
+        known, judge_of = described(collection), working.judge
+        answers, ends = judge_of.verdicts([((0,), (1,))], delta=delta, interval=True)
+        gain = float(judge_of.gains([((0,), (1,))])[0])
+        scale, m = working.gain_scale, judge_of.moments
+        undecided = answers[0] == "undecided"
+        grown = rows_to_settle(m[0], m[1], delta=delta) if undecided else 1.0
+        fits, errors = [], []
+        for refit in (strategies.separate_ridged, strategies.clusters(PAIR_JOINED, working.hyper)):
+            coef, near = strategies.fit(refit, working.problem)
+            losses = near.loss(strategies.fit_outside(refit, near)).sum(axis=0) / m.w
+            errors.append(losses)
+            fits.append(coef)
+        rows = collection.sizes
+        fit_a, fit_b = (
+            known.model(working.basis, fits[0][k], rows[k], float(errors[0][k])) for k in (0, 1)
+        )
+        joined = known.model(working.basis, fits[1][0], sum(rows), float(errors[1].mean()))
+    return Comparison(
+        verdict=answers[0],
+        join=gain > 0,
+        gain=gain * scale,
+        interval=(float(ends[0, 0] * scale), float(ends[0, 1] * scale)),
+        delta=delta,
+        rows_to_settle=grown,
+        score=gain * scale,
+        threshold=0.0,
+        phi=float("nan"),
+        psi=float("nan"),
+        alpha=float("nan"),
+        method="risk",
+        fit_a=fit_a,
+        fit_b=fit_b,
+        fit_joined=joined,
+        error_separate=(fit_a.error + fit_b.error) / 2,
+        error_joined=joined.error,
     )
 
 
@@ -435,8 +493,8 @@ def _method_name(method: str | Criterion) -> str:
 
 def _linear_fit(
     collection: DatasetCollection, basis: Basis, moments: Moments, noise: FloatArray
-) -> LinearFit:
+) -> Fit:
     """Fit one model to the datasets of a cluster, moments (K,), and estimate its error."""
     joint = moments.union()
     error = float(np.mean(cluster_errors(moments, noise)))
-    return described(collection).linear(basis, fit_ols(joint).beta, int(joint.n), error)
+    return described(collection).model(basis, fit_ols(joint).beta, int(joint.n), error)

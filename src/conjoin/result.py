@@ -8,54 +8,29 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conjoin import linalg
-from conjoin._typing import FloatArray
+from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.fits import (
+    Fit,
+    LinearFit,
+    LogisticFit,
+    check_rows,
+    expected,
+    limited,
+    most_likely,
+    shares,
+)
 from conjoin.grouping import Merge
+from conjoin.models.glm import contrasts
 from conjoin.moments import Basis
-from conjoin.tables.columns import to_columns
+from conjoin.placement import Placement
 from conjoin.tables.frame import in_memory, is_table, to_array, to_frame
 from conjoin.tables.names import SEPARATOR, name_of
+from conjoin.tables.response import Label, Response
 from conjoin.tables.schema import Schema, shown
+from conjoin.working import family_of
 
 ON_UNSEEN = ("pooled", "nearest", "raise")
-
-
-@dataclass(frozen=True)
-class LinearFit:
-    """A linear model: prediction = intercept + sum of coef * column.
-
-    Parameters
-    ----------
-    intercept : float
-    coef : mapping of column to float
-    rows : int
-        Rows it was fitted to.
-    error : float
-        Estimated mean squared error on new rows, averaged over the datasets it serves; infinite
-        where there are too few rows to tell.
-    limits : mapping of column to (float, float)
-        Range of a column over all training rows, widened by its own width on either side. A value
-        beyond it is predicted as at the limit: there a line says nothing, and one wild value would
-        give a wild prediction.
-    """
-
-    intercept: float
-    coef: Mapping[str, float]
-    rows: int
-    error: float
-    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
-
-    def predict(self, X: Any, *, limit: bool = True) -> FloatArray:
-        """Predict rows: a frame or mapping by column names, an array in the order of `coef`.
-
-        With limit=False lines go on beyond `limits`.
-        """
-        rows = check_rows(X, list(self.coef))
-        if limit and self.limits:
-            rows = limited(rows, self.limits)
-        prediction: FloatArray = rows @ np.array(list(self.coef.values()))
-        return prediction + self.intercept
 
 
 @dataclass(frozen=True)
@@ -87,7 +62,7 @@ class Comparison:
     alpha : float
         The value that stands for log(1/delta) in phi and psi.
     method : str
-    fit_a, fit_b, fit_joined : LinearFit
+    fit_a, fit_b, fit_joined : LinearFit or LogisticFit
         The two separate models and the joint one, on all rows.
     error_separate, error_joined : float
         Estimated out-of-sample error, averaged over the two datasets, of the separate models and
@@ -106,9 +81,9 @@ class Comparison:
     psi: float
     alpha: float
     method: str
-    fit_a: LinearFit
-    fit_b: LinearFit
-    fit_joined: LinearFit
+    fit_a: Fit
+    fit_b: Fit
+    fit_joined: Fit
     error_separate: float
     error_joined: float
 
@@ -120,7 +95,7 @@ class Estimate:
     Parameters
     ----------
     error : float
-        Mean squared error on left-out rows, averaged over datasets.
+        Error on left-out rows, averaged over datasets: mean squared error, or log loss for classes.
     behind : float
         How much larger that is than the best strategy's.
     standard_error : float
@@ -178,7 +153,7 @@ class Assignment:
         Of every cluster.
     probability_new : float
         That the dataset belongs to none.
-    model : LinearFit
+    model : LinearFit or LogisticFit
         Averaged over the possibilities, each updated with the rows at hand; its error is not
         known (nan).
     """
@@ -187,61 +162,7 @@ class Assignment:
     probability: float
     probabilities: tuple[float, ...]
     probability_new: float
-    model: LinearFit = field(repr=False)
-
-
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """What is needed to place a new dataset, in working coordinates.
-
-    Parameters
-    ----------
-    basis : Basis
-    noise : float
-        Common noise variance.
-    centre : array (C + 1, p)
-        Expected coefficients of each cluster, then of a dataset that belongs to none.
-    covariance : array (C + 1, p, p)
-        How far coefficients may be from that.
-    datasets : array (C + 1,)
-        Prior weights: datasets of each cluster, and 1.
-    means : array (C, features)
-        Means of the features; nan for clusters of very few rows.
-    """
-
-    basis: Basis
-    noise: float
-    centre: FloatArray
-    covariance: FloatArray
-    datasets: FloatArray
-    means: FloatArray
-
-    def place(self, X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of each possibility (C + 1,) and the average model (p,)."""
-        Z, t = self.basis.design(X), self.basis.response(y)
-        G, h = Z.T @ Z / self.noise, Z.T @ t / self.noise
-        misfit = h - linalg.matvec(G, self.centre)
-        index = np.arange(G.shape[0])
-        inner = np.matmul(G, self.covariance)
-        inner[:, index, index] += 1.0
-        step = linalg.matvec(self.covariance, np.linalg.solve(inner, misfit[..., None])[..., 0])
-        residual = t - self.centre @ Z.T
-        distance = np.sum(residual**2, axis=-1) / self.noise - linalg.dot(misfit, step)
-        log = np.log(self.datasets) - 0.5 * (distance + np.linalg.slogdet(inner)[1])
-        probability = np.exp(log - log.max())
-        probability /= probability.sum()
-        return probability, probability @ (self.centre + step)
-
-    def nearest(self, X: FloatArray) -> int:
-        """Return the cluster whose mean features are nearest to those of the rows."""
-        mean = np.mean((X - self.basis.center) / self.basis.scale, axis=0)
-        distance = np.sum((self.means - mean) ** 2, axis=1)
-        if np.isnan(distance).all():
-            raise DataError(
-                "on_unseen='nearest' needs an intercept and a cluster of at least five rows to say "
-                "which cluster is nearest; choose on_unseen='pooled'."
-            )
-        return int(np.nanargmin(distance))
+    model: Fit = field(repr=False)
 
 
 class Evidence(Protocol):
@@ -299,13 +220,13 @@ class Partition:
         Dataset names, clusters in the order of their first dataset.
     labels : mapping of dataset name to int
         Position of its cluster in `clusters`.
-    models : list of LinearFit
+    models : list of LinearFit, for classes of LogisticFit
         One model a cluster, fitted to all its rows.
     strategy : str
         The strategy behind `coefficients`.
-    coefficients : mapping of dataset name to LinearFit
+    coefficients : mapping of dataset name to such a model
         The model of each dataset under the strategy; `error` is its validated error.
-    pooled : LinearFit
+    pooled : such a model
         One model for all, which serves datasets that are not known.
     method, grouping : str
         What found the clusters.
@@ -317,10 +238,10 @@ class Partition:
 
     clusters: list[list[str]]
     labels: dict[str, int]
-    models: list[LinearFit]
+    models: list[Fit]
     strategy: str
-    coefficients: dict[str, LinearFit] = field(repr=False)
-    pooled: LinearFit = field(repr=False)
+    coefficients: dict[str, Fit] = field(repr=False)
+    pooled: Fit = field(repr=False)
     method: str
     grouping: str
     features: tuple[str, ...]
@@ -385,10 +306,20 @@ class Partition:
         """By what share the error of hard clusters exceeds that of "auto"; negative if lower."""
         return self.errors["clusters"].error / self.errors["auto"].error - 1
 
+    @property
+    def family(self) -> str:
+        """What the target is: "gaussian" (a number), "logistic" (classes) or "poisson" (counts)."""
+        return self.schema.response.family
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes of the target, in the order of `predict_proba`; empty for numbers."""
+        return self.schema.response.classes
+
     def predict(
         self, X: Any, dataset: Any = None, *, on_unseen: str = "pooled", limit: bool = True
-    ) -> FloatArray:
-        """Predict rows under the strategy.
+    ) -> AnyArray:
+        """Predict rows under the strategy: numbers, or the most likely classes.
 
         Parameters
         ----------
@@ -405,6 +336,21 @@ class Partition:
         """
         rows, names = self.encode(X, dataset)
         return self.predict_encoded(rows, names, on_unseen=on_unseen, limit=limit)
+
+    def predict_proba(
+        self, X: Any, dataset: Any = None, *, on_unseen: str = "pooled", limit: bool = True
+    ) -> FloatArray:
+        """Return the probability of each class (rows, classes); arguments as in `predict`."""
+        self._check_classes()
+        rows, names = self.encode(X, dataset)
+        return shares(self.scores_encoded(rows, names, on_unseen=on_unseen, limit=limit))
+
+    def _check_classes(self) -> None:
+        if not self.classes:
+            raise ArgumentError(
+                f"The target {self.schema.roles.target!r} has no classes, so there are no "
+                "probabilities; use predict, or fit with family='logistic'."
+            )
 
     def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
         """Return the features of rows, and the name of each row's dataset (None if unknown)."""
@@ -430,8 +376,22 @@ class Partition:
         *,
         on_unseen: str = "pooled",
         limit: bool = True,
-    ) -> FloatArray:
+    ) -> AnyArray:
         """Predict rows of features (n, features) that belong to the named datasets."""
+        scores = self.scores_encoded(rows, names, on_unseen=on_unseen, limit=limit)
+        if self.classes:
+            return most_likely(shares(scores), self.classes)
+        return expected(scores, self.schema.response)
+
+    def scores_encoded(
+        self,
+        rows: FloatArray,
+        names: Sequence[str | None],
+        *,
+        on_unseen: str = "pooled",
+        limit: bool = True,
+    ) -> FloatArray:
+        """Return the values of the models' lines (n, lines); see `LogisticFit` for classes."""
         if on_unseen not in ON_UNSEEN:
             raise ArgumentError(
                 f"on_unseen={on_unseen!r} is unknown; expected one of {', '.join(ON_UNSEEN)}."
@@ -441,7 +401,7 @@ class Partition:
         position, intercept, coef = self._table
         row_names = np.array(names, dtype=object)
         k = np.array([0 if n is None else position.get(n, 0) for n in names], dtype=np.int64)
-        prediction: FloatArray = intercept[k] + np.einsum("ij,ij->i", rows, coef[k])
+        scores: FloatArray = intercept[k] + np.einsum("ij,isj->is", rows, coef[k])
         unseen = sorted({name for name in names if name is not None and name not in position})
         if unseen and on_unseen == "raise":
             known = list(self.coefficients)
@@ -459,17 +419,21 @@ class Partition:
         if on_unseen == "nearest":
             for name in unseen:
                 own = row_names == name
-                model = self.models[self.evidence.placement.nearest(rows[own])]
-                prediction[own] = model.predict(rows[own], limit=False)
-        return prediction
+                lines = self.models[self.evidence.placement.nearest(rows[own])].lines
+                slopes = np.array([list(line.coef.values()) for line in lines])
+                scores[own] = rows[own] @ slopes.T + [line.intercept for line in lines]
+        return scores
 
     @cached_property
     def _table(self) -> tuple[dict[str, int], FloatArray, FloatArray]:
-        """Position of each dataset in, and, intercepts and coefficients; the pooled model first."""
-        models = [self.pooled, *self.coefficients.values()]
+        """Position of each dataset in, and, intercepts and coefficients; the pooled model first.
+
+        Intercepts are (datasets + 1, lines), coefficients (datasets + 1, lines, features).
+        """
+        models = [model.lines for model in (self.pooled, *self.coefficients.values())]
         position = {name: k for k, name in enumerate(self.coefficients, start=1)}
-        intercept = np.array([model.intercept for model in models])
-        coef = np.array([list(model.coef.values()) for model in models])
+        intercept = np.array([[line.intercept for line in lines] for lines in models])
+        coef = np.array([[list(line.coef.values()) for line in lines] for lines in models])
         return position, intercept, coef
 
     def assign(self, X: Any, y: Any) -> "Assignment":
@@ -480,23 +444,21 @@ class Partition:
         number of datasets in a cluster counts as prior weight.
         """
         rows, _ = self.encode(X, "new")
-        target = np.asarray(y, dtype=np.float64)
-        if target.shape != (len(rows),) or not np.isfinite(target).all():
-            raise DataError(
-                f"y must hold one finite number for each of the {len(rows)} rows of X; got shape "
-                f"{target.shape}."
-            )
-        probability, beta = self.evidence.placement.place(rows, target)
+        response = self.schema.response
+        target = known_target(y, len(rows), response)
+        placement = self.evidence.placement
+        probability, beta = placement.place(rows, target, family_of(response))
         best = int(np.argmax(probability))
-        intercept, slopes = self.evidence.placement.basis.to_original(beta)
         return Assignment(
             cluster=None if best == len(self.clusters) else best,
             probability=float(probability[best]),
             probabilities=tuple(map(float, probability[:-1])),
             probability_new=float(probability[-1]),
-            model=LinearFit(
-                float(intercept),
-                dict(zip(self.features, map(float, slopes))),
+            model=model_of(
+                beta,
+                placement.basis,
+                response,
+                self.features,
                 len(rows),
                 float("nan"),
                 self.pooled.limits,
@@ -569,38 +531,43 @@ def _names_of_rows(dataset: Any, rows: int) -> list[str | None]:
     return [None if v is None or v != v else name_of(v) for v in values]
 
 
-def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> FloatArray:
-    """Return rows with values brought to the limits of their columns; warn where there were any."""
-    low, high = np.array(list(limits.values())).reshape(-1, 2).T
-    beyond = (rows < low) | (rows > high)
-    if not beyond.any():
-        return rows
-    column = list(limits)[int(np.argmax(beyond.sum(axis=0)))]
-    warnings.warn(
-        f"{int(beyond.any(axis=1).sum())} of {len(rows)} rows lie further outside the training "
-        f"rows than these are wide, most often in column {column!r}; they are predicted as at that "
-        "limit (limit=False lets lines go on).",
-        ConjoinWarning,
-        stacklevel=4,
-    )
-    return np.clip(rows, low, high)
-
-
-def check_rows(X: Any, features: Sequence[str]) -> FloatArray:
-    """Return rows as an array whose columns are the features."""
-    if is_table(X):
-        columns = to_columns(X, "X")
-        absent = [name for name in features if name not in columns]
-        if absent:
-            raise DataError(f"X lacks column {absent[0]!r}; the model needs {shown(features)}.")
-        rows = np.stack([np.asarray(columns[name], dtype=np.float64) for name in features], axis=1)
-    else:
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-    if rows.shape[1] != len(features):
+def known_target(y: Any, rows: int, response: Response) -> FloatArray:
+    """Return the target of rows as numbers, those of classes if it has any."""
+    values = y.to_list() if hasattr(y, "to_list") else np.asarray(y).tolist()
+    if np.ndim(values) != 1 or len(values) != rows:
         raise DataError(
-            f"X has {rows.shape[1]} columns, but the model has {len(features)} features: "
-            f"{shown(features)}; pass a frame to have columns found by name."
+            f"y must hold one value for each of the {rows} rows of X; got shape {np.shape(values)}."
         )
-    if not np.isfinite(rows).all():
-        raise DataError("X has missing or infinite values; fill or drop these rows first.")
-    return rows
+    if response.classes:
+        return response.codes(values)
+    target = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(target).all():
+        raise DataError(f"y must hold one finite number for each of the {rows} rows of X.")
+    return target
+
+
+def model_of(
+    beta: FloatArray,
+    basis: Basis,
+    response: Response,
+    features: Sequence[str],
+    rows: int,
+    error: float,
+    limits: Mapping[str, tuple[float, float]],
+) -> Fit:
+    """Bring coefficients (p,) in working coordinates back into the units of the data."""
+
+    def line(one: FloatArray) -> LinearFit:
+        intercept, slopes = basis.to_original(one)
+        kind = "gaussian" if response.classes else response.family
+        named = dict(zip(features, map(float, slopes)))
+        return LinearFit(float(intercept), named, rows, error, limits, kind)
+
+    if not response.classes:
+        return line(beta)
+    C = len(response.classes)
+    if C > 2:  # working coordinates are contrasts of the classes
+        lines = tuple(line(one) for one in (beta.reshape(-1, C - 1) @ contrasts(C).T).T)
+    else:
+        lines = (line(beta),)
+    return LogisticFit(response.classes, lines, rows, error)

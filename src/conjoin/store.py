@@ -22,16 +22,11 @@ from conjoin._typing import AnyArray, FloatArray
 from conjoin.criterion import PairScore
 from conjoin.details import Details, Map
 from conjoin.errors import ArgumentError, ReadError
+from conjoin.fits import Fit, LinearFit, LogisticFit
 from conjoin.grouping import Merge
 from conjoin.moments import Basis
-from conjoin.result import (
-    Alternative,
-    Estimate,
-    LinearFit,
-    MergeVerdict,
-    Partition,
-    Placement,
-)
+from conjoin.placement import Placement
+from conjoin.result import Alternative, Estimate, MergeVerdict, Partition
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
@@ -186,10 +181,12 @@ def _values(estimate: Estimate) -> list[float]:
     return list(asdict(estimate).values())
 
 
-def _fits(fits: list[LinearFit]) -> dict[str, Any]:
+def _fits(fits: list[Fit]) -> dict[str, Any]:
+    """Return models line by line: a regression has one, a model of C > 2 classes C."""
+    lines = [line for fit in fits for line in fit.lines]
     return {
-        "intercept": [fit.intercept for fit in fits],
-        "coef": _array(np.array([list(fit.coef.values()) for fit in fits])),
+        "intercept": [line.intercept for line in lines],
+        "coef": _array(np.array([list(line.coef.values()) for line in lines])),
         "rows": [fit.rows for fit in fits],
         "error": [_number(fit.error) for fit in fits],
     }
@@ -301,9 +298,7 @@ def _partition(content: Mapping[str, Any]) -> Partition:
     clusters: list[list[str]] = [[] for _ in range(max(content["labels"]) + 1)]
     for name, label in labels.items():
         clusters[label].append(name)
-    models = {
-        key: _from_fits(fits, schema.features, limits) for key, fits in content["models"].items()
-    }
+    models = {key: _from_fits(fits, schema, limits) for key, fits in content["models"].items()}
     history = tuple(_from_merge(merge, names) for merge in content["history"])
     verdicts = tuple(
         MergeVerdict(
@@ -349,13 +344,22 @@ def _partition(content: Mapping[str, Any]) -> Partition:
 
 
 def _from_fits(
-    fits: Mapping[str, Any], features: tuple[str, ...], limits: Mapping[str, tuple[float, float]]
-) -> list[LinearFit]:
+    fits: Mapping[str, Any], schema: Schema, limits: Mapping[str, tuple[float, float]]
+) -> list[Fit]:
+    response = schema.response
+    known = list(zip(fits["rows"], map(float, fits["error"])))
+    each = len(fits["intercept"]) // max(len(known), 1)  # lines of a model
+    kind = "gaussian" if response.classes else response.family
+    slopes = _from_array(fits["coef"]).tolist()
+    lines = [
+        LinearFit(intercept, dict(zip(schema.features, slopes[i])), *known[i // each], limits, kind)
+        for i, intercept in enumerate(fits["intercept"])
+    ]
+    if not response.classes:
+        return list(lines)
     return [
-        LinearFit(intercept, dict(zip(features, slopes)), rows, float(error), limits)
-        for intercept, slopes, rows, error in zip(
-            fits["intercept"], _from_array(fits["coef"]).tolist(), fits["rows"], fits["error"]
-        )
+        LogisticFit(response.classes, tuple(lines[i * each : (i + 1) * each]), rows, error)
+        for i, (rows, error) in enumerate(known)
     ]
 
 

@@ -373,7 +373,7 @@ def _not_averaged(moments: Moments) -> tuple[str, ...]:
     validation cannot see that datasets have levels of their own: strategies that deny it would be
     taken for as good as any.
     """
-    seen = np.mean(moments.n >= 2)
+    seen = np.mean(moments.n >= 2 * moments.outputs)
     return (*NOT_AVERAGED, *WITHOUT_LEVELS) if seen < FEWEST_SEEN else NOT_AVERAGED
 
 

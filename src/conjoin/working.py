@@ -8,6 +8,7 @@ import numpy as np
 
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, Progress
+from conjoin.criterion.many import Judge
 from conjoin.models.glm import BERNOULLI, POISSON, GlmFamily, multinomial
 from conjoin.models.local import LeastSquares, Likelihood, Problem
 from conjoin.models.partial import Hyper
@@ -72,6 +73,26 @@ class Working:
     def moments(self) -> Moments:
         """Of all rows of each dataset (K,)."""
         return self.problem.moments
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Verdicts on groups of datasets; of a likelihood near the datasets' own fits."""
+        problem = self.problem
+        return (
+            Judge.of(*problem.own())
+            if isinstance(problem, Likelihood)
+            else Judge.of(problem.moments)
+        )
+
+    @property
+    def dispersion(self) -> float:
+        """Of counts: their variance over that of a Poisson law; 1 else."""
+        return self.given.rows.phi if isinstance(self.given, Likelihood) else 1.0
+
+    @property
+    def gain_scale(self) -> float:
+        """What a unit of squared error of the moments is worth in the errors that users see."""
+        return self.basis.target_scale**2 if self.given.exact else self.dispersion / 2
 
     @property
     def folds(self) -> Moments:

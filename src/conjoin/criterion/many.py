@@ -5,12 +5,12 @@ call for a hundred merges takes a few times as long as one call for one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.criterion.verdict import (
     Answer,
     Comparison,
@@ -19,6 +19,7 @@ from conjoin.criterion.verdict import (
     gain_ends,
     own_minus_joint,
 )
+from conjoin.models.local import FEWEST_MASS, FEWEST_ROWS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
@@ -38,17 +39,21 @@ class Judge:
     moments : Moments (K,)
     rss, df : arrays (K,)
         Residual squares of the datasets' own fits and their degrees of freedom.
+    mass : array (K,), optional
+        For a likelihood: how many rows each dataset counts for in the information. A side with too
+        few rows, or too few so counted, is left undecided: its coefficients are not normal enough.
     """
 
     moments: Moments
     rss: FloatArray
     df: FloatArray
+    mass: FloatArray | None = None
 
     @classmethod
-    def of(cls, moments: Moments) -> "Judge":
+    def of(cls, moments: Moments, mass: FloatArray | None = None) -> "Judge":
         """Fit every dataset by itself."""
         fit = fit_ols(moments)
-        return cls(moments, fit.rss, moments.n - fit.rank)
+        return cls(moments, fit.rss, moments.n - fit.rank, mass)
 
     def verdicts(
         self, pairs: Sequence[Pair], *, delta: float, interval: bool
@@ -66,6 +71,7 @@ class Judge:
             some = order[start : start + BATCH].tolist()
             one, two = self._sides([pairs[i] for i in some])
             tests = Comparison.of(one, two, delta, equal_noise=False)
+            tests = replace(tests, known=tests.known & self._enough([pairs[i] for i in some]))
             join, apart = tests.decide()
             if interval:
                 with np.errstate(invalid="ignore"):  # of pairs of which nothing is known
@@ -76,6 +82,20 @@ class Judge:
             for i, joined, parted in zip(some, join, apart):
                 answers[i] = "join" if joined else "apart" if parted else "undecided"
         return answers, ends
+
+    def _enough(self, pairs: Sequence[Pair]) -> BoolArray:
+        """Say for which pairs both sides have rows enough for a verdict."""
+        if self.mass is None:
+            return np.ones(len(pairs), dtype=bool)
+        enough = [
+            min(
+                self.moments.n[list(side)].sum() / (FEWEST_ROWS * self.moments.p),
+                self.mass[list(side)].sum() * self.moments.outputs / (FEWEST_MASS * self.moments.p),
+            )
+            for pair in pairs
+            for side in pair
+        ]
+        return np.all(np.reshape(enough, (-1, 2)) >= 1.0, axis=1)
 
     def _sides(self, pairs: Sequence[Pair]) -> tuple[Side, Side]:
         weights = np.array([1 / (len(a) + len(b)) for a, b in pairs])

@@ -32,7 +32,7 @@ class is, and it stays near 1 on separable data, where no finite maximum exists.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,8 +53,8 @@ PATIENCE = 3  # steps that would be the last but for idle rows
 LARGEST_EXPONENT = 700.0
 TINY = float(np.finfo(float).tiny)
 LARGEST_COUNT_LOG = 30.0  # beyond it the Poisson mean goes on as a straight line
-BLOCK_VALUES = 300_000  # of one padded stack
-CACHE_VALUES = 64_000  # of one product; both keep to caches of the processor
+BLOCK_VALUES = 500_000  # of one padded stack
+CACHE_VALUES = 128_000  # of one product; both keep to caches of the processor
 
 
 class Local(NamedTuple):
@@ -81,6 +81,16 @@ class GlmFamily:
     loss: Callable[[FloatArray, FloatArray], FloatArray]
     at: Callable[[FloatArray, FloatArray], Local]
     scatters: bool = False
+
+    def __reduce__(self) -> Any:
+        """Pickle by name: the functions of several classes are made for their number."""
+        if self.name == "multinomial":
+            return multinomial, (self.m + 1,)
+        return _by_name, (self.name,)
+
+
+def _by_name(name: str) -> GlmFamily:
+    return {"bernoulli": BERNOULLI, "poisson": POISSON}[name]
 
 
 def _bernoulli_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
@@ -134,30 +144,40 @@ def contrasts(classes: int) -> FloatArray:
 def multinomial(classes: int) -> GlmFamily:
     """Return the family of a class out of C = 3 or more; y holds the class number, 0 to C-1."""
     V = contrasts(classes)
-    names = np.arange(classes)
     products = (V[:, :, None] * V[:, None, :]).reshape(classes, -1)
 
     def loss(y: FloatArray, eta: FloatArray) -> FloatArray:
-        scores = eta @ V.T
-        largest = scores.max(axis=-1)
-        total = np.exp(scores - largest[..., None]).sum(axis=-1)
-        own = np.take_along_axis(scores, y.astype(np.intp)[..., None], axis=-1)[..., 0]
-        value: FloatArray = np.log(total) + largest - own
+        scores = _by_class(V, eta)
+        largest = scores.max(axis=0)
+        total = np.log(np.exp(scores - largest).sum(axis=0))
+        own = np.take_along_axis(scores, y.astype(np.intp).reshape(1, -1), axis=0)[0]
+        value: FloatArray = (total + largest - own).reshape(y.shape)
         return value
 
     def at(y: FloatArray, eta: FloatArray) -> Local:
-        share = _softmax(eta @ V.T)
-        q = share @ V
-        curvature = (share @ products).reshape(*eta.shape, -1)
-        curvature -= q[..., :, None] * q[..., None, :]
-        return Local((share - (y[..., None] == names)) @ V, curvature)
+        share = _softmax(_by_class(V, eta))
+        q = V.T @ share
+        curvature = (products.T @ share).reshape(classes - 1, *q.shape)
+        curvature -= q[:, None] * q
+        q -= V.T[:, y.astype(np.intp).ravel()]
+        return Local(
+            np.moveaxis(q.reshape(-1, *y.shape), 0, -1),
+            np.moveaxis(curvature.reshape(*eta.shape[-1:] * 2, *y.shape), (0, 1), (-2, -1)),
+        )
 
     return GlmFamily("multinomial", classes - 1, loss, at)
 
 
+def _by_class(V: FloatArray, eta: FloatArray) -> FloatArray:
+    """Return scores (C, N) of all rows; with classes in front, sums over them run along rows."""
+    scores: FloatArray = V @ eta.reshape(-1, V.shape[1]).T
+    return scores
+
+
 def _softmax(scores: FloatArray) -> FloatArray:
-    share = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    share /= share.sum(axis=-1, keepdims=True)
+    share = scores - scores.max(axis=0)
+    np.exp(share, out=share)
+    share /= share.sum(axis=0)
     return share
 
 
@@ -169,7 +189,8 @@ def probabilities(family: GlmFamily, eta: FloatArray) -> FloatArray:
     """
     if family.m == 1:
         return np.stack([_logistic(-eta), _logistic(eta)], axis=-1)
-    return _softmax(eta @ contrasts(family.m + 1).T)
+    share = _softmax(_by_class(contrasts(family.m + 1), eta))
+    return np.moveaxis(share.reshape(-1, *eta.shape[:-1]), 0, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,10 +243,10 @@ class PaddedRows:
         K, n, d = self.X.shape
         m = 1 if local.gradient.ndim == 2 else local.gradient.shape[2]
         G = np.empty((K, d * m, d * m))
-        length = max(CACHE_VALUES // (n * d * m * m), 1)
+        length = max(CACHE_VALUES // (n * d * (m * (m + 1) // 2)), 1)
         for part in (slice(i, i + length) for i in range(0, K, length)):
             X, w, v = self.X[part], self.w[part], local.curvature[part]
-            G[part] = _gram(X, w * v) if m == 1 else _block_gram(X, w[..., None, None] * v)
+            G[part] = _gram(X, w * v) if m == 1 else _block_gram(X, w, v)
         return G
 
     def score(self, local: Local) -> FloatArray:
@@ -247,17 +268,15 @@ def _gram(X: FloatArray, v: FloatArray) -> FloatArray:
     return np.matmul(np.swapaxes(half, 1, 2), half)  # a symmetric product: half the work
 
 
-def _block_gram(X: FloatArray, v: FloatArray) -> FloatArray:
-    """Return the sum of xx' (x) v (K, dm, dm) for v (K, n, m, m)."""
-    K, n, d = X.shape
-    m = v.shape[-1]
+def _block_gram(X: FloatArray, w: FloatArray, v: FloatArray) -> FloatArray:
+    """Return the sum of w xx' (x) v (K, dm, dm) for v (K, n, m, m)."""
+    (K, _, d), m = X.shape, v.shape[-1]
+    i, j = np.tril_indices(m)
+    pairs = w * np.moveaxis(v, (-2, -1), (0, 1))[i, j]
+    transposed = np.ascontiguousarray(np.swapaxes(X, 1, 2))  # products along rows are fast
+    halves = np.matmul(pairs[:, :, None] * transposed, X)
     G = np.empty((K, d, m, d, m))
-    for i in range(m):
-        right = (v[:, :, i, : i + 1, None] * X[:, :, None]).reshape(K, n, -1)
-        G[:, :, i, :, : i + 1] = np.swapaxes(
-            np.matmul(np.swapaxes(X, 1, 2), right).reshape(K, d, i + 1, d), 2, 3
-        )
-        G[:, :, :i, :, i] = np.moveaxis(G[:, :, i, :, :i], -1, 2)
+    G[:, :, i, :, j] = G[:, :, j, :, i] = halves
     return G.reshape(K, d * m, d * m)
 
 

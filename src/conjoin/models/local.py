@@ -17,6 +17,7 @@ G, s        information and score there, by dataset and fold                    
 phi         dispersion: 1 for classes, estimated for counts; G and s are over it
 h           G b0 + s                                                              (K, F, P)
 q           b0'G b0 + 2 b0's + residual                                           (K, F)
+n           rows times predictors of a row                                        (K, F)
 ==========  ====================================================================  ============
 
 **The residual**, squared errors at b0, is a number of choice, since a likelihood has no noise
@@ -40,6 +41,11 @@ from conjoin.moments import Moments
 CLOSE = 1e-3  # mean square change of eta, rows counted by v, up to which moments are kept
 FARTHEST = 4.0  # change of eta by which moments are moved at most
 POOLED_RIDGE = 1.0  # on slopes of the first fit, in rows of one
+OWN_RIDGE = 1e-3  # of datasets' own fits around the anchor, which only separable data feel
+OWN_MOVES = 8
+# Rows a parameter, and rows counted by their information a parameter, from which the distribution
+# of coefficients is close enough to normal for a verdict.
+FEWEST_ROWS, FEWEST_MASS = 10.0, 5.0
 
 
 class Problem(Protocol):
@@ -100,7 +106,7 @@ class GlmRows:
     stacks : sequence of (numbers of cells, PaddedRows)
         Cell (k, f) has the number k F + f.
     n, w : arrays (K, F)
-        Rows and sums of weights.
+        Rows, times the predictors of a row, and sums of weights.
     phi : float
         Dispersion.
     """
@@ -132,7 +138,7 @@ class GlmRows:
             np.bincount(cell, values, minlength=K * folds).reshape(K, folds)
             for values in (weights > 0, weights)
         )
-        return cls(family, stacks, n, w)
+        return cls(family, stacks, n * family.m, w)
 
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return the loss (F, K) of coefficients (F, K, P)."""
@@ -159,11 +165,27 @@ class GlmRows:
             whole = s.sum(axis=1)
             inverse, rank = linalg.inverse_and_rank(G.sum(axis=1))
             rows_of = self.n.sum(axis=1)
-            residual = self.n * ((rows_of - rank + linalg.quadratic(whole, inverse)) / rows_of)[:, None]
+            squares = rows_of - rank + linalg.quadratic(whole, inverse)
+            residual = self.n * (squares / rows_of)[:, None]
         b = b0[:, None]
         Gb = linalg.matvec(G, np.broadcast_to(b, s.shape))
         q = linalg.dot(Gb + 2 * s, np.broadcast_to(b, s.shape)) + residual
-        return Moments(G, Gb + s, q, self.n, self.w, self.family.m)
+        return Moments(G, Gb + s, q, self.n, self.w, self.family.m, not self.family.scatters)
+
+    def mass(self, b0: FloatArray) -> FloatArray:
+        """Return how many rows, at most, each dataset (K,) counts for in the information at b0.
+
+        A row counts by its curvature over the largest there is: one where all classes are as
+        likely, next to nothing where one is certain.
+        """
+        K, F = self.n.shape
+        classes, total = self.family.m + 1, np.zeros(K)
+        most = 0.25 if classes == 2 else 1 - 1 / classes
+        for index, rows in self.stacks:
+            v = rows.at(b0[index // F], self.family).curvature
+            by_row = v if v.ndim == 2 else np.trace(v, axis1=-2, axis2=-1)
+            np.add.at(total, index // F, linalg.dot(rows.w, by_row))
+        return total / most
 
     def farthest(self, change: FloatArray) -> FloatArray:
         """Return the largest change of eta (K,) that a change of coefficients (K, P) makes."""
@@ -240,3 +262,24 @@ class Likelihood:
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return minus the log-likelihood (F, K) of coefficients (F, K, P)."""
         return self.rows.loss(beta)
+
+    def own(self) -> tuple[Moments, FloatArray]:
+        """Return moments (K,) near each dataset's own fit, and the rows (K,) it counts for there.
+
+        Datasets of too few rows for a fit of their own stay near the anchor.
+        """
+        m = self.moments
+        few = (m.n < FEWEST_ROWS * m.p) | (
+            self.rows.mass(self.anchor) < FEWEST_MASS * m.p / m.outputs
+        )
+        near, beta = self, self.anchor
+        for _ in range(OWN_MOVES):
+            m = near.moments
+            away = OWN_RIDGE * (beta - self.anchor)
+            score = m.h - linalg.matvec(m.G, beta)
+            step = linalg.solve(m.G + OWN_RIDGE * np.eye(m.p), score - away)
+            nearer = near.near(np.where(few[:, None], self.anchor, beta + step))
+            if nearer is near:
+                break
+            near, beta = nearer, nearer.anchor
+        return near.moments, self.rows.mass(near.anchor)

@@ -52,9 +52,7 @@ def _centre_precision(hyper: Hyper, moments: Moments) -> FloatArray:
     return precision
 
 
-def _centres(
-    parts: Integrated, r: FloatArray, prior: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _centres(parts: Integrated, r: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the centres given memberships, and the precision of each; `prior` is that of all."""
     precision = np.tensordot(r.T, parts.A, axes=1) + np.diag(prior)
     return np.linalg.solve(precision, (r.T @ parts.a)[..., None])[..., 0], precision

@@ -36,6 +36,7 @@ from conjoin.moments import Moments
 # Log-normal priors (median, standard deviation of the log) in units of the target's variance, and
 # hard bounds. Without bounds, cancellation in the residual sums can fake a huge likelihood.
 NOISE_PRIOR = (0.5, 1.5)
+UNIT_NOISE_PRIOR, UNIT_NOISE_BOUNDS = (1.0, 0.05), (0.8, 1.25)
 SPREAD_PRIOR = (0.1, 2.0)
 # Levels of datasets: as much as the noise, so that what nothing can tell apart (one row a dataset)
 # is shared out evenly.
@@ -263,11 +264,16 @@ def variance_priors(
     """Return prior centres, widths and bounds of (log noise, log lambda, log spreads)."""
     slopes = max(moments.p // moments.outputs - 1, 1)
     spreads = [INTERCEPT_PRIOR, *[SPREAD_PRIOR] * (count - 1)][:count]  # the intercept's is first
-    medians = [NOISE_PRIOR[0], CENTRE_PRIOR[0] / slopes, *(median for median, _ in spreads)]
-    widths = [NOISE_PRIOR[1], CENTRE_PRIOR[1], *(width for _, width in spreads)]
-    limits = [NOISE_BOUNDS, CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
+    noise = UNIT_NOISE_PRIOR if moments.unit_noise else NOISE_PRIOR
+    medians = [noise[0], CENTRE_PRIOR[0] / slopes, *(median for median, _ in spreads)]
+    widths = [noise[1], CENTRE_PRIOR[1], *(width for _, width in spreads)]
+    limits = [_noise_bounds(moments), CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
     bounds = [(float(np.log(low)), float(np.log(high))) for low, high in limits]
     return np.log(medians), np.array(widths), bounds
+
+
+def _noise_bounds(moments: Moments) -> tuple[float, float]:
+    return UNIT_NOISE_BOUNDS if moments.unit_noise else NOISE_BOUNDS
 
 
 def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> FloatArray:
@@ -330,5 +336,6 @@ def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
         # The EM step for the noise: expected residuals over rows.
         noise = hyper.noise * (1 + 2 * gradient / max(float(moments.n.sum()), 1.0))
         T = linalg.symmetrise(T) + SPREAD_BOUNDS[0] * np.eye(p)
-        hyper = replace(hyper, L=np.linalg.cholesky(T), noise=float(np.clip(noise, *NOISE_BOUNDS)))
+        noise = float(np.clip(noise, *_noise_bounds(moments)))
+        hyper = replace(hyper, L=np.linalg.cholesky(T), noise=noise)
     return hyper

@@ -37,7 +37,8 @@ FIELDS = ("G", "h", "q", "n", "w")
 class Moments:
     """A stack of second moments; leading axes are batch axes (datasets, folds, resamples).
 
-    `outputs` is the number of linear predictors of a row, and so of intercepts.
+    `outputs` is the number of linear predictors of a row, and so of intercepts; `unit_noise` says
+    that the noise variance is known to be one.
     """
 
     G: FloatArray
@@ -46,6 +47,7 @@ class Moments:
     n: FloatArray
     w: FloatArray
     outputs: int = 1
+    unit_noise: bool = False
 
     def __post_init__(self) -> None:
         for name in FIELDS:
@@ -131,7 +133,7 @@ class Moments:
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Moments":
         """Return moments with every array changed alike along the batch axes."""
-        return Moments(*(change(getattr(self, f)) for f in FIELDS), self.outputs)
+        return Moments(*(change(getattr(self, f)) for f in FIELDS), self.outputs, self.unit_noise)
 
     def sum_by(self, labels: IntArray) -> "Moments":
         """Return the moments (C,) of clusters of datasets (K,), by the label of each."""
@@ -153,13 +155,11 @@ class Moments:
         return self.sse(beta) / self.w
 
 
-def _gather(
-    parts: Iterable[Moments], join: Callable[[list[FloatArray]], FloatArray]
-) -> Moments:
+def _gather(parts: Iterable[Moments], join: Callable[[list[FloatArray]], FloatArray]) -> Moments:
     """Make one of several stacks, array by array."""
     items = list(parts)
     arrays = (join([getattr(item, f) for item in items]) for f in FIELDS)
-    return Moments(*arrays, items[0].outputs)
+    return Moments(*arrays, items[0].outputs, items[0].unit_noise)
 
 
 def gram_by_dataset(A: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:

@@ -16,8 +16,9 @@ from scipy.special import stdtrit
 
 from conjoin._typing import FloatArray
 from conjoin.details import VERDICTS, Details, Node, cut, whole_tree
+from conjoin.fits import LinearFit
 from conjoin.report.summarize import cautions, change, few
-from conjoin.result import Alternative, LinearFit, MergeVerdict, Partition
+from conjoin.result import Alternative, MergeVerdict, Partition
 from conjoin.version import __version__
 
 LEVEL = 0.9  # of intervals for coefficients, and for how far strategies are behind the best

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from conjoin.result import Comparison, LinearFit, MergeVerdict, Partition
+from conjoin.fits import LinearFit
+from conjoin.result import Comparison, MergeVerdict, Partition
 from conjoin.version import __version__
 
 MOST_MEMBERS_SHOWN = 6

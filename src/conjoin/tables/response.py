@@ -60,9 +60,7 @@ class Response:
 def check_family(family: str) -> None:
     """Refuse a family that is unknown."""
     if family not in FAMILIES:
-        raise ArgumentError(
-            f"family={family!r} is unknown; expected one of {', '.join(FAMILIES)}."
-        )
+        raise ArgumentError(f"family={family!r} is unknown; expected one of {', '.join(FAMILIES)}.")
 
 
 def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
