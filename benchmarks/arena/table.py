@@ -21,6 +21,7 @@ import pandas as pd
 from benchmarks.arena.run import RESULTS
 
 REFERENCES = ("separate", "pooled")
+NOT_RUN = "NotImplementedError"  # a note that begins so is no failure: not made for such sets
 _CELL = ["set", "share"]
 _KEY = [*_CELL, "seed", "contestant"]
 
@@ -41,6 +42,8 @@ class Page:
         File that describes the runs.
     results : Path
         CSV file of the runs.
+    blanks : str
+        What an empty cell of the second table means, if there are any.
     """
 
     command: str
@@ -48,6 +51,7 @@ class Page:
     error: str
     source: str
     results: Path
+    blanks: str = ""
 
 
 REGRESSION = Page(
@@ -72,7 +76,8 @@ class Scores:
     reference : Series
         Name of the reference of every row.
     failed : DataFrame
-        Of the same shape as `relative`: the number of seeds on which the contestant failed.
+        Of the same shape as `relative`: the number of seeds on which the contestant failed; sets
+        that it is not made for are no failures.
     seconds : Series
         Total time of every contestant.
     """
@@ -112,7 +117,8 @@ def score(results: pd.DataFrame) -> Scores:
     ratios = errors.div(own, axis=0)
     cells = ratios.groupby(level=_CELL, sort=False)
     relative = cells.mean().where(cells.count().eq(cells.size(), axis=0))
-    failures = results.assign(failed=results["error"].isna().astype(float))
+    declined = results["note"].astype(str).str.startswith(NOT_RUN)
+    failures = results.assign(failed=(results["error"].isna() & ~declined).astype(float))
     failed = _pivot(failures, "failed").groupby(level=_CELL, sort=False).sum()
     seconds = results.groupby("contestant", sort=False)["seconds"].sum()
     return Scores(relative, reference, failed, seconds)
@@ -199,7 +205,7 @@ def render(scores: Scores, strategies: Sequence[str] = (), page: Page = REGRESSI
         _markdown(summary.columns, summary.to_numpy(dtype=object)),
         *_failures(scores),
         "## Sets",
-        "Relative errors, the least of a row in bold.",
+        " ".join(filter(None, ["Relative errors, the least of a row in bold.", page.blanks])),
         _sets_table(scores, list(summary["contestant"])),
     ]
     return "\n\n".join(parts) + "\n"

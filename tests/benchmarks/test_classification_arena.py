@@ -5,6 +5,7 @@ pd = pytest.importorskip("pandas")
 
 from benchmarks.arena.data import Split, shared_data, splits, standardise  # noqa: E402
 from benchmarks.arena.run import Outcome, Task, _error, compete  # noqa: E402
+from benchmarks.arena.table import render, score  # noqa: E402
 from benchmarks.classification.contestants import CONTESTANTS  # noqa: E402
 from benchmarks.classification.data import (  # noqa: E402
     SMALLEST,
@@ -31,6 +32,7 @@ from benchmarks.classification.sets import (  # noqa: E402
     Reached,
     Values,
 )
+from benchmarks.classification.table import PAGE  # noqa: E402
 
 SMALL = ["contraception", "radon_action", "ppge_reached", "school_band"]
 NEED_NO_RIVAL = [name for name in CONTESTANTS if not name.startswith(("sklego", "gpboost"))]
@@ -204,6 +206,20 @@ def test_ridge_with_slopes_tells_opposite_groups_apart() -> None:
     y = np.where(sign * X[:, 0] > 0, "yes", "no").astype(object)
     p = RidgeByGroup(slopes=True).fit_predict(X[:200], y[:200], groups[:200], X[200:], groups[200:])
     assert np.mean((p[:, 1] > 0.5) == (y[200:] == "yes")) > 0.95
+
+
+def test_the_page_tells_failures_from_sets_that_are_not_run() -> None:
+    head = {"set": "made", "share": 0.5, "seed": 0, "seconds": 1.0}
+    rows = [
+        {**head, "contestant": "separate", "error": 0.5, "note": None},
+        {**head, "contestant": "pooled", "error": 0.4, "note": None},
+        {**head, "contestant": "binary", "error": None, "note": "NotImplementedError: two classes"},
+        {**head, "contestant": "broken", "error": None, "note": "ValueError: no"},
+    ]
+    page = render(score(pd.DataFrame(rows)), page=PAGE)
+    assert "| made | 0.5 | pooled | **1.000** | 1.250 |  | failed |" in page
+    assert "`broken` on made" in page and "`binary` on made" not in page
+    assert "log loss" in page and "MSE" not in page
 
 
 def test_unknown_set_lists_the_known_ones() -> None:
