@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from conjoin import datasets
     from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Risk, Tuned, Validated
     from conjoin.errors import ConjoinError, ConjoinWarning
-    from conjoin.estimators import JoinRegressor
+    from conjoin.estimators import JoinClassifier, JoinRegressor
     from conjoin.fits import LinearFit, LogisticFit
     from conjoin.pipeline import compare, partition
     from conjoin.result import Assignment, Comparison, Estimate, Partition
@@ -23,7 +23,7 @@ _HOMES = {
         "Bound", "Direct", "Gaussian", "Oracle", "Risk", "Tuned", "Validated",
     ),
     "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
-    "conjoin.estimators": ("JoinRegressor",),
+    "conjoin.estimators": ("JoinClassifier", "JoinRegressor"),
     "conjoin.pipeline": ("compare", "partition"),
     "conjoin.fits": ("LinearFit", "LogisticFit"),
     "conjoin.result": ("Assignment", "Comparison", "Estimate", "Partition"),
@@ -40,6 +40,7 @@ __all__ = [
     "Direct",
     "Estimate",
     "Gaussian",
+    "JoinClassifier",
     "JoinRegressor",
     "LinearFit",
     "LogisticFit",

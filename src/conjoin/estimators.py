@@ -1,24 +1,20 @@
-"""A scikit-learn regressor: the same decisions and models behind `fit` and `predict`.
+"""Estimators for scikit-learn: the same decisions and models behind `fit` and `predict`.
 
-Frames keep their columns of any kind and are read by column name; arrays are read by position and
-named x0, x1, ... . The dataset of a row is a column of X (`by`) or an array beside it (`groups`).
+`estimator_input` says what X may be and where the name of a row's dataset comes from.
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict
 from importlib import import_module
-from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.metrics import r2_score
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -29,46 +25,386 @@ from sklearn.utils.validation import (
 
 from conjoin import strategy as strategies
 from conjoin._typing import AnyArray, FloatArray
+from conjoin.alone import Alone
 from conjoin.criterion import CRITERIA
 from conjoin.criterion.checks import check_count, check_level
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError, ReadError
-from conjoin.evidence import Described, Evidence
+from conjoin.estimator_input import (
+    Layout,
+    arrow_of_array,
+    by_columns,
+    check_there,
+    dtype_of,
+    free_name,
+    is_frame,
+    known_columns,
+    names_of_rows,
+    plain_parameter,
+    to_arrow,
+    with_column,
+    with_names,
+)
 from conjoin.execution import small_matrices
+from conjoin.fits import expected, label_array, shares
 from conjoin.methods import PARTITIONS
 from conjoin.pipeline import check_seed, described, partition
 from conjoin.report.notebook import notebook_view
 from conjoin.result import ON_UNSEEN, Assignment, Estimate, MergeVerdict, Partition
 from conjoin.store import load_with_extra, save
 from conjoin.tables.collect import collect_rows
-from conjoin.tables.frame import is_table, to_frame
 from conjoin.tables.names import DATASET
-from conjoin.tables.schema import MISSING_CHOICES, Roles, shown
+from conjoin.tables.schema import MISSING_CHOICES, Roles
 from conjoin.working import Working
 
-ONLY = "all"  # name of the dataset where none is given
-SAME_FOR_ONE = ("separate", "pooled", "clusters", "auto")
+
+class _Join(BaseEstimator):  # type: ignore[misc]
+    """What the regressor and the classifier share: all but what is predicted."""
+
+    _ONE = "least-squares"  # what a single dataset gets
+    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {}
+
+    def __init__(
+        self,
+        by: str | int | Sequence[str | int] | None = None,
+        *,
+        strategy: str = "auto",
+        method: Any = "risk",
+        on_unseen: str = "pooled",
+        missing: str = "indicator",
+        count: str = "datasets",
+        delta: float = 0.1,
+        folds: int = 10,
+        fit_intercept: bool = True,
+        limit: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.by = by
+        self.strategy = strategy
+        self.method = method
+        self.on_unseen = on_unseen
+        self.missing = missing
+        self.count = count
+        self.delta = delta
+        self.folds = folds
+        self.fit_intercept = fit_intercept
+        self.limit = limit
+        self.random_state = random_state
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Find which datasets to train together, and fit the models.
+
+        Parameters
+        ----------
+        X : frame or array (rows, columns)
+            pandas or Polars frame, Arrow table, mapping of column names to arrays, or array.
+            Columns of a frame may be numbers, text, true/false or dates, with missing values.
+        y : array (rows,)
+            Target: finite numbers; for a classifier labels of classes.
+        groups : array (rows,), optional
+            Name of each row's dataset, where `by` is not given.
+        sample_weight : array (rows,), optional
+            Relative precision of each row; rows of weight zero are left out. A row of weight two
+            is one row with half the noise, not two rows: with several datasets that is less
+            evidence. A single dataset of classes or counts has no use for that: there weights are
+            repeats, against which the ridge counts as one.
+        """
+        self._check_parameters()
+        if self.by is not None and groups is not None:
+            raise ArgumentError(
+                f"by={self.by!r} and groups are both given; name datasets by one of them."
+            )
+        source = "by" if self.by is not None else "none" if groups is None else "groups"
+        table, y = self._read_both(X, y, source)
+        layout = Layout(tuple(table.column_names), not is_frame(X), source)
+        table, by = with_names(table, layout, self.by, groups)
+        table, roles = self._with_target(table, y, by, sample_weight)
+        alone = all(len(table[name].drop_null().unique()) == 1 for name in by)
+        self.result_ = self._alone(table, roles) if alone else self._join(table, roles)
+        self._layout = layout
+        self._settle()
+        return self
+
+    def _settle(self) -> None:
+        """Set what else is known after fitting."""
+
+    def _family(self) -> str:
+        """Return the family of the target."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        choices: dict[str, Sequence[str]] = {
+            "strategy": strategies.NAMES,
+            "on_unseen": ON_UNSEEN,
+            "missing": MISSING_CHOICES,
+            "count": ("datasets", "rows"),
+            **self._CHOICES,
+        }
+        if isinstance(self.method, str):
+            choices["method"] = sorted({*PARTITIONS, *CRITERIA})
+        for name, allowed in choices.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ArgumentError(
+                    f"{name}={value!r} is unknown; expected one of {', '.join(allowed)}."
+                )
+        check_level("delta", self.delta)
+        check_count("folds", self.folds, least=2)
+        check_seed(self.random_state)
+
+    def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
+        """Return X as a table and y as an array, in the manner of scikit-learn's checks."""
+        numbers = self._family() != "logistic"
+        if is_frame(X):
+            y = self._read_labels(y) if not numbers else validate_data(self, y=y, y_numeric=True)
+            table = to_arrow(X)
+            validate_data(self, known_columns(X, table), skip_check_array=True)
+        else:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                dtype=dtype_of(source),
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2,
+                y_numeric=numbers,
+            )
+            names = [f"x{j}" for j in range(X.shape[1])]
+            table = arrow_of_array(X, names, by_columns(self.by, names, positions=True))
+        return table, np.asarray(y, dtype=np.float64) if numbers else np.asarray(y)
+
+    def _read_labels(self, y: Any) -> AnyArray:
+        if y is None:
+            raise DataError("requires y to be passed, but the target y is None: pass the labels.")
+        return column_or_1d(y, warn=True)
+
+    def _with_target(
+        self, table: pa.Table, y: AnyArray, by: tuple[str, ...], sample_weight: Any
+    ) -> tuple[pa.Table, Roles]:
+        """Put target and weights beside the columns of X; leave out rows without weight."""
+        check_consistent_length(table, y)
+        target, weights = free_name("y", table.column_names), None
+        table = with_column(table, target, y)
+        if sample_weight is not None:
+            w = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+            if not w.any():
+                raise DataError("sample_weight is zero in every row; give some row a weight.")
+            weights = free_name("sample_weight", table.column_names)
+            table = with_column(table, weights, w).filter(pa.array(w > 0))
+        return table, Roles(target, by, None, weights)
+
+    def _join(self, table: pa.Table, roles: Roles) -> Partition:
+        return partition(
+            table,
+            target=roles.target,
+            by=roles.by,
+            method=self.method,
+            strategy=self.strategy,
+            count=self.count,  # type: ignore[arg-type]
+            delta=self.delta,
+            folds=self.folds,
+            random_state=self.random_state,
+            weights=roles.weights,
+            missing=self.missing,
+            family=self._family(),
+            intercept=self.fit_intercept,
+        )
+
+    def _alone(self, table: pa.Table, roles: Roles) -> Partition:
+        """Fit one model to the only dataset."""
+        warnings.warn(
+            f"There is only one dataset, so nothing is joined: it gets one {self._ONE} model. "
+            "Name the column of datasets with by=..., or pass groups=... to fit.",
+            ConjoinWarning,
+            stacklevel=3,
+        )
+        collection = collect_rows(
+            table,
+            roles,
+            missing=self.missing,
+            fewest=1,
+            family=self._family(),
+            relative=self._family() == "gaussian",
+        )
+        with small_matrices(len(collection.features)):
+            working = Working.of(
+                collection,
+                intercept=self.fit_intercept,
+                folds=self.folds,
+                seed=int(self.random_state),
+                count=self.count,
+            )
+            return Alone.of(described(collection), working, self.delta).using("separate")
+
+    # --- using the models ------------------------------------------------------------------------
+
+    def _scores(self, X: Any, groups: Any) -> FloatArray:
+        """Return the values of the models' lines (rows, lines)."""
+        check_is_fitted(self, "result_")
+        self._check_source(groups)
+        table = self._read(X)
+        by = self.result_.schema.roles.by
+        if self._layout.source == "by":
+            check_there(by, table.column_names)
+        else:
+            table = with_column(table, by[0], names_of_rows(groups, table))
+        rows, names = self.result_.encode(table)
+        return self.result_.scores_encoded(rows, names, on_unseen=self.on_unseen, limit=self.limit)
+
+    def assign(self, X: Any, y: Any) -> Assignment:
+        """Place a new dataset from some rows with known target, without fitting anew.
+
+        X has the columns of fitting; that of the datasets' names may be left out of a frame.
+        """
+        check_is_fitted(self, "result_")
+        return self.result_.assign(self._read(X), column_or_1d(y, warn=True))
+
+    def _check_source(self, groups: Any) -> None:
+        """Refuse names of datasets that come another way than at fitting."""
+        source = self._layout.source
+        if source == "groups" and groups is None:
+            raise ArgumentError(
+                "The model was fitted with groups=..., so predict needs them too: pass groups=... "
+                "with the name of each row's dataset (None where it is not known)."
+            )
+        if source != "groups" and groups is not None:
+            why = f"with by={self.by!r}" if source == "by" else "without groups, to one dataset"
+            raise ArgumentError(f"groups is given, but the model was fitted {why}; leave it out.")
+
+    def _read(self, X: Any) -> pa.Table:
+        """Return new rows as a table whose columns have the names of fitting."""
+        layout = self._layout
+        if not is_frame(X):
+            X = validate_data(
+                self, X, reset=False, dtype=dtype_of(layout.source), ensure_all_finite="allow-nan"
+            )
+            by = self.result_.schema.roles.by if layout.source == "by" else ()
+            return arrow_of_array(X, layout.columns, by)
+        table = to_arrow(X)
+        if layout.positions or layout.source == "none":
+            validate_data(self, known_columns(X, table), skip_check_array=True, reset=False)
+        return table.rename_columns(list(layout.columns)) if layout.positions else table
+
+    # --- what was found --------------------------------------------------------------------------
+
+    @property
+    def clusters_(self) -> list[list[str]]:
+        """Dataset names by cluster."""
+        return self._fitted.clusters
+
+    @property
+    def labels_(self) -> dict[str, int]:
+        """Position of each dataset's cluster in `clusters_`."""
+        return self._fitted.labels
+
+    @property
+    def strategy_(self) -> str:
+        """The strategy behind the models."""
+        return self._fitted.strategy
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Shares of the strategies in "auto"."""
+        return self._fitted.weights
+
+    @property
+    def errors_(self) -> dict[str, Estimate]:
+        """Validated error of every strategy."""
+        return self._fitted.errors
+
+    @property
+    def verdicts_(self) -> tuple[MergeVerdict, ...]:
+        """A verdict on every join, and on the joins refused."""
+        return self._fitted.verdicts
+
+    @property
+    def coef_(self) -> Any:
+        """Intercept and coefficients of each dataset, as a frame."""
+        result = self._fitted
+        fits = [fit.lines for fit in result.coefficients.values()]
+        several = len(fits[0]) > 1
+        columns: dict[str, Any] = {}
+        for i in range(len(fits[0])):
+            label = f"{result.classes[i]}: " if several else ""
+            constant = free_name("intercept", result.features)
+            columns[label + constant] = [lines[i].intercept for lines in fits]
+            for name in result.features:
+                columns[label + name] = [lines[i].coef[name] for lines in fits]
+        names = list(result.coefficients)
+        try:
+            pd = import_module("pandas")
+        except ImportError:
+            return pa.table({free_name(DATASET, list(columns)): names, **columns})
+        return pd.DataFrame(columns, index=pd.Index(names, name=DATASET))
+
+    @property
+    def _fitted(self) -> Partition:
+        check_is_fitted(self, "result_")
+        result: Partition = self.result_
+        return result
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted estimator to a file without rows or code; `load` reads it."""
+        extra = {
+            "estimator": type(self).__name__,
+            "params": {
+                name: plain_parameter(name, value) for name, value in self.get_params().items()
+            },
+            "layout": asdict(self._layout) if hasattr(self, "result_") else None,
+            "named": hasattr(self, "feature_names_in_"),
+        }
+        save(self._fitted, path, extra)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an estimator that `save` wrote."""
+        result, extra = load_with_extra(path)
+        if extra.get("estimator") != cls.__name__:
+            held = extra.get("estimator", "a result without an estimator")
+            raise ReadError(
+                f"File {Path(path).name!r} holds {held}, no {cls.__name__}; read it with "
+                "conjoin.load, or with the class that wrote it."
+            )
+        model = cls(**extra["params"])
+        columns = tuple(extra["layout"].pop("columns"))
+        model._layout = Layout(columns, **extra["layout"])
+        model.n_features_in_ = len(columns)
+        if extra["named"]:
+            model.feature_names_in_ = np.array(columns, dtype=object)
+        model.result_ = result
+        model._settle()
+        return model
+
+    # --- scikit-learn ----------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "raise"
+        return tags
+
+    def __dir__(self) -> list[str]:
+        # Not scikit-learn's, which reads every attribute, and some take long to find.
+        return list(object.__dir__(self))
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
+        # For the same reason, no table of attributes in scikit-learn's diagram.
+        return {}
+
+    def _repr_html_inner(self) -> str:
+        diagram: str = super()._repr_html_inner()
+        return notebook_view(self.result_) + diagram if hasattr(self, "result_") else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How X looked at fitting.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        Its columns.
-    positions : bool
-        Whether it was an array, so that columns are found by position.
-    source : "by", "groups" or "none"
-        Where the names of datasets came from.
-    """
-
-    columns: tuple[str, ...]
-    positions: bool
-    source: str
-
-
-class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class JoinRegressor(RegressorMixin, _Join):  # type: ignore[misc]
     """Linear models for many datasets, trained together where that predicts better.
 
     The estimator for scikit-learn of `conjoin.partition`, whose result is in `result_`.
@@ -85,6 +421,8 @@ class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         What a dataset gets that was not there at fitting: the pooled model with one warning, the
         model of the cluster whose features are most like its own, or an error. A row whose name
         is missing gets the pooled model.
+    family : "gaussian" or "poisson"
+        Least squares for numbers, or a log-linear model for counts.
     fit_intercept : bool
         Whether models have an intercept.
     limit : bool
@@ -102,7 +440,8 @@ class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     weights_ : dict of str to float
         Shares of the strategies in "auto".
     errors_ : dict of str to Estimate
-        Validated mean squared error of every strategy; found when first asked for.
+        Validated mean squared error of every strategy (for counts minus the log-likelihood a row);
+        found when first asked for.
     verdicts_ : tuple of MergeVerdict
         The ledger: a verdict on every join, and on those refused; found when first asked for.
     coef_ : pandas frame, or Arrow table where pandas is not installed
@@ -145,6 +484,8 @@ class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     (2,)
     """
 
+    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {"family": ("gaussian", "poisson")}
+
     def __init__(
         self,
         by: str | int | Sequence[str | int] | None = None,
@@ -156,148 +497,25 @@ class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         count: str = "datasets",
         delta: float = 0.1,
         folds: int = 10,
+        family: str = "gaussian",
         fit_intercept: bool = True,
         limit: bool = True,
         random_state: int = 0,
     ) -> None:
-        self.by = by
-        self.strategy = strategy
-        self.method = method
-        self.on_unseen = on_unseen
-        self.missing = missing
-        self.count = count
-        self.delta = delta
-        self.folds = folds
-        self.fit_intercept = fit_intercept
-        self.limit = limit
-        self.random_state = random_state
-
-    # --- fitting ---------------------------------------------------------------------------------
-
-    def fit(
-        self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None
-    ) -> "JoinRegressor":
-        """Find which datasets to train together, and fit the models.
-
-        Parameters
-        ----------
-        X : frame or array (rows, columns)
-            pandas or Polars frame, Arrow table, mapping of column names to arrays, or array.
-            Columns of a frame may be numbers, text, true/false or dates, with missing values.
-        y : array (rows,)
-            Target: finite numbers.
-        groups : array (rows,), optional
-            Name of each row's dataset, where `by` is not given.
-        sample_weight : array (rows,), optional
-            Relative precision of each row; rows of weight zero are left out. A row of weight two
-            is one row with half the noise, not two rows: with several datasets that is less
-            evidence.
-        """
-        self._check_parameters()
-        if self.by is not None and groups is not None:
-            raise ArgumentError(
-                f"by={self.by!r} and groups are both given; name datasets by one of them."
-            )
-        source = "by" if self.by is not None else "none" if groups is None else "groups"
-        table, y = self._read_both(X, y, source)
-        layout = Layout(tuple(table.column_names), not _is_frame(X), source)
-        table, by = _with_names(table, layout, self.by, groups)
-        table, roles = self._with_target(table, y, by, sample_weight)
-        alone = all(len(table[name].drop_null().unique()) == 1 for name in by)
-        self.result_ = self._alone(table, roles) if alone else self._join(table, roles)
-        self._layout = layout
-        return self
-
-    def _check_parameters(self) -> None:
-        choices: dict[str, Sequence[str]] = {
-            "strategy": strategies.NAMES,
-            "on_unseen": ON_UNSEEN,
-            "missing": MISSING_CHOICES,
-            "count": ("datasets", "rows"),
-        }
-        if isinstance(self.method, str):
-            choices["method"] = sorted({*PARTITIONS, *CRITERIA})
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ArgumentError(
-                    f"{name}={value!r} is unknown; expected one of {', '.join(allowed)}."
-                )
-        check_level("delta", self.delta)
-        check_count("folds", self.folds, least=2)
-        check_seed(self.random_state)
-
-    def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, FloatArray]:
-        """Return X as a table and y as numbers, in the manner of scikit-learn's checks."""
-        if _is_frame(X):
-            y = validate_data(self, y=y, y_numeric=True)
-            table = _to_arrow(X)
-            validate_data(self, _known(X, table), skip_check_array=True)
-        else:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                dtype=_dtype(source),
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=2,
-                y_numeric=True,
-            )
-            names = [f"x{j}" for j in range(X.shape[1])]
-            table = _arrow_of_array(X, names, _by_columns(self.by, names, positions=True))
-        return table, np.asarray(y, dtype=np.float64)
-
-    def _with_target(
-        self, table: pa.Table, y: FloatArray, by: tuple[str, ...], sample_weight: Any
-    ) -> tuple[pa.Table, Roles]:
-        """Put target and weights beside the columns of X; leave out rows without weight."""
-        check_consistent_length(table, y)
-        target, weights = _free("y", table.column_names), None
-        table = _with(table, target, y)
-        if sample_weight is not None:
-            w = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-            if not w.any():
-                raise DataError("sample_weight is zero in every row; give some row a weight.")
-            weights = _free("sample_weight", table.column_names)
-            table = _with(table, weights, w).filter(pa.array(w > 0))
-        return table, Roles(target, by, None, weights)
-
-    def _join(self, table: pa.Table, roles: Roles) -> Partition:
-        return partition(
-            table,
-            target=roles.target,
-            by=roles.by,
-            method=self.method,
-            strategy=self.strategy,
-            count=self.count,  # type: ignore[arg-type]
-            delta=self.delta,
-            folds=self.folds,
-            random_state=self.random_state,
-            weights=roles.weights,
-            missing=self.missing,
-            intercept=self.fit_intercept,
+        super().__init__(
+            by,
+            strategy=strategy,
+            method=method,
+            on_unseen=on_unseen,
+            missing=missing,
+            count=count,
+            delta=delta,
+            folds=folds,
+            fit_intercept=fit_intercept,
+            limit=limit,
+            random_state=random_state,
         )
-
-    def _alone(self, table: pa.Table, roles: Roles) -> Partition:
-        """Fit one model to the only dataset."""
-        warnings.warn(
-            "There is only one dataset, so nothing is joined: it gets one least-squares model. "
-            "Name the column of datasets with by=..., or pass groups=... to fit.",
-            ConjoinWarning,
-            stacklevel=3,
-        )
-        collection = collect_rows(table, roles, missing=self.missing, fewest=1)
-        with small_matrices(len(collection.features)):
-            working = Working.of(
-                collection,
-                intercept=self.fit_intercept,
-                folds=self.folds,
-                seed=int(self.random_state),
-                count=self.count,
-            )
-            return Alone.of(described(collection), working, self.delta).using("separate")
-
-    # --- using the models ------------------------------------------------------------------------
+        self.family = family
 
     def predict(self, X: Any, groups: Any = None) -> FloatArray:
         """Predict rows, each with the model of its dataset.
@@ -309,329 +527,132 @@ class JoinRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
         """
-        check_is_fitted(self, "result_")
-        self._check_source(groups)
-        table = self._read(X)
-        by = self.result_.schema.roles.by
-        if self._layout.source == "by":
-            _check_there(by, table.column_names)
-        else:
-            table = _with(table, by[0], _names(groups, table))
-        rows, names = self.result_.encode(table)
-        return self.result_.predict_encoded(rows, names, on_unseen=self.on_unseen, limit=self.limit)
+        return expected(self._scores(X, groups), self.result_.schema.response)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
-        """Return R^2, the share of the target's variance that is predicted."""
+        """Return R^2, the share of the target's variance predicted; for counts of the deviance."""
         prediction = self.predict(X, groups=groups)
+        if self.family == "poisson":
+            return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=1))
         return float(r2_score(y, prediction, sample_weight=sample_weight))
 
-    def assign(self, X: Any, y: Any) -> Assignment:
-        """Place a new dataset from some rows with known target, without fitting anew.
-
-        X has the columns of fitting; that of the datasets' names may be left out of a frame.
-        """
-        check_is_fitted(self, "result_")
-        return self.result_.assign(self._read(X), column_or_1d(y, warn=True))
-
-    def _check_source(self, groups: Any) -> None:
-        """Refuse names of datasets that come another way than at fitting."""
-        source = self._layout.source
-        if source == "groups" and groups is None:
-            raise ArgumentError(
-                "The model was fitted with groups=..., so predict needs them too: pass groups=... "
-                "with the name of each row's dataset (None where it is not known)."
-            )
-        if source != "groups" and groups is not None:
-            why = f"with by={self.by!r}" if source == "by" else "without groups, to one dataset"
-            raise ArgumentError(f"groups is given, but the model was fitted {why}; leave it out.")
-
-    def _read(self, X: Any) -> pa.Table:
-        """Return new rows as a table whose columns have the names of fitting."""
-        layout = self._layout
-        if not _is_frame(X):
-            X = validate_data(
-                self, X, reset=False, dtype=_dtype(layout.source), ensure_all_finite="allow-nan"
-            )
-            by = self.result_.schema.roles.by if layout.source == "by" else ()
-            return _arrow_of_array(X, layout.columns, by)
-        table = _to_arrow(X)
-        if layout.positions or layout.source == "none":
-            validate_data(self, _known(X, table), skip_check_array=True, reset=False)
-        return table.rename_columns(list(layout.columns)) if layout.positions else table
-
-    # --- what was found --------------------------------------------------------------------------
-
-    @property
-    def clusters_(self) -> list[list[str]]:
-        """Dataset names by cluster."""
-        return self._fitted.clusters
-
-    @property
-    def labels_(self) -> dict[str, int]:
-        """Position of each dataset's cluster in `clusters_`."""
-        return self._fitted.labels
-
-    @property
-    def strategy_(self) -> str:
-        """The strategy behind the models."""
-        return self._fitted.strategy
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """Shares of the strategies in "auto"."""
-        return self._fitted.weights
-
-    @property
-    def errors_(self) -> dict[str, Estimate]:
-        """Validated mean squared error of every strategy."""
-        return self._fitted.errors
-
-    @property
-    def verdicts_(self) -> tuple[MergeVerdict, ...]:
-        """A verdict on every join, and on the joins refused."""
-        return self._fitted.verdicts
-
-    @property
-    def coef_(self) -> Any:
-        """Intercept and coefficients of each dataset, as a frame."""
-        result = self._fitted
-        columns: dict[str, Any] = {
-            _free("intercept", result.features): [
-                fit.intercept for fit in result.coefficients.values()
-            ]
-        }
-        for name in result.features:
-            columns[name] = [fit.coef[name] for fit in result.coefficients.values()]
-        names = list(result.coefficients)
-        try:
-            pd = import_module("pandas")
-        except ImportError:
-            return pa.table({_free(DATASET, list(columns)): names, **columns})
-        return pd.DataFrame(columns, index=pd.Index(names, name=DATASET))
-
-    @property
-    def _fitted(self) -> Partition:
-        check_is_fitted(self, "result_")
-        result: Partition = self.result_
-        return result
-
-    # --- files -----------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted estimator to a file without rows or code; `load` reads it."""
-        extra = {
-            "estimator": type(self).__name__,
-            "params": {name: _plain(name, value) for name, value in self.get_params().items()},
-            "layout": asdict(self._layout) if hasattr(self, "result_") else None,
-            "named": hasattr(self, "feature_names_in_"),
-        }
-        save(self._fitted, path, extra)
-
-    @classmethod
-    def load(cls, path: str | Path) -> "JoinRegressor":
-        """Read an estimator that `save` wrote."""
-        result, extra = load_with_extra(path)
-        if extra.get("estimator") != cls.__name__:
-            raise ReadError(
-                f"File {Path(path).name!r} holds a result without an estimator; read it with "
-                "conjoin.load."
-            )
-        model = cls(**extra["params"])
-        columns = tuple(extra["layout"].pop("columns"))
-        model._layout = Layout(columns, **extra["layout"])
-        model.n_features_in_ = len(columns)
-        if extra["named"]:
-            model.feature_names_in_ = np.array(columns, dtype=object)
-        model.result_ = result
-        return model
-
-    # --- scikit-learn ----------------------------------------------------------------------------
+    def _family(self) -> str:
+        return self.family
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "raise"
+        tags.target_tags.positive_only = self.family == "poisson"
         return tags
 
-    def __dir__(self) -> list[str]:
-        # Not scikit-learn's, which reads every attribute, and some take long to find.
-        return list(object.__dir__(self))
 
-    def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
-        # For the same reason, no table of attributes in scikit-learn's diagram.
-        return {}
+class JoinClassifier(ClassifierMixin, _Join):  # type: ignore[misc]
+    """Logistic regressions for many datasets, trained together where that predicts better.
 
-    def _repr_html_inner(self) -> str:
-        diagram: str = super()._repr_html_inner()
-        return notebook_view(self.result_) + diagram if hasattr(self, "result_") else diagram
+    The estimator for scikit-learn of `conjoin.partition` with a target of two or more classes; its
+    result is in `result_`. A dataset that lacks a class, or has one only, borrows from the others.
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+    Parameters
+    ----------
+    by, strategy, method, on_unseen, missing, count, delta, folds
+        As in `JoinRegressor`; errors are log losses. With neither `by` nor `groups` all rows are
+        one dataset and get one logistic regression with a ridge of one on standardised columns.
+    fit_intercept, limit, random_state
+        As in `JoinRegressor`.
 
+    Attributes
+    ----------
+    classes_ : array
+        Labels of the classes, sorted.
+    clusters_, labels_, strategy_, weights_, verdicts_, result_, n_features_in_, feature_names_in_
+        As in `JoinRegressor`.
+    errors_ : dict of str to Estimate
+        Validated log loss of every strategy; found when first asked for.
+    coef_ : pandas frame, or Arrow table where pandas is not installed
+        A row for each dataset: for two classes the log-odds of the second, for more the scores of
+        each class, in columns "class: feature".
 
-# --- one dataset ---------------------------------------------------------------------------------
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, store = rng.standard_normal((800, 2)), np.repeat(["a", "b", "c", "d"], 200)
+    >>> slope = np.where(np.isin(store, ["a", "b"]), 2.0, -2.0)
+    >>> y = np.where(slope * X[:, 0] + rng.logistic(size=800) > 0, "buys", "leaves")
+    >>> model = JoinClassifier().fit(X, y, groups=store)
+    >>> model.clusters_
+    [['a', 'b'], ['c', 'd']]
+    >>> model.classes_.tolist()
+    ['buys', 'leaves']
+    >>> model.predict_proba(X[:3], groups=store[:3]).shape
+    (3, 2)
 
+    A dataset of one class takes what it lacks from the others:
 
-class Alone(Evidence):
-    """What lies behind a single dataset: one least-squares model, nothing to join."""
+    >>> y[store == "a"] = "buys"
+    >>> probability = JoinClassifier().fit(X, y, groups=store).predict_proba(X[:200], store[:200])
+    >>> bool(0.5 < probability[:, 0].min() < 1)
+    True
+    """
 
-    @classmethod
-    def of(cls, described: Described, working: Working, delta: float) -> "Alone":
-        """Take the only dataset of a collection."""
-        labels = np.zeros(1, dtype=np.int64)
-        return cls(described, working, labels, "none", "none", delta, merges=())
+    _ONE = "logistic"
 
-    def using(self, strategy: str) -> Partition:
-        """Return the one model there is, whatever the strategy."""
-        known, w = self.described, self.working
-        beta = strategies.separate(w.moments)[0]
-        fit = known.model(w.basis, beta, known.sizes[0], self._error)
-        return Partition(
-            clusters=[list(known.names)],
-            labels=dict.fromkeys(known.names, 0),
-            models=[fit],
-            strategy="separate",
-            coefficients=dict.fromkeys(known.names, fit),
-            pooled=fit,
-            method=self.method,
-            grouping=self.grouping,
-            features=known.schema.features,
-            schema=known.schema,
-            evidence=self,
-        )
+    def predict_proba(self, X: Any, groups: Any = None) -> FloatArray:
+        """Return the probability of each class (rows, classes), in the order of `classes_`.
 
-    @cached_property
-    def _error(self) -> float:
-        cells = strategies.validate(strategies.separate, self.working.problem)
-        return float(cells.sum() / self.working.moments.w.sum())
+        Parameters
+        ----------
+        X : frame or array (rows, columns)
+            As at fitting, with the column `by` if there was one.
+        groups : array (rows,), optional
+            Name of each row's dataset, if fitted with `groups`; None where it is not known.
+        """
+        return shares(self._scores(X, groups))
 
-    @cached_property
-    def weights(self) -> dict[str, float]:
-        """The model's share in itself."""
-        return {"separate": 1.0}
+    def predict_log_proba(self, X: Any, groups: Any = None) -> FloatArray:
+        """Return the logarithm of `predict_proba`."""
+        return np.log(np.maximum(self.predict_proba(X, groups), np.finfo(float).tiny))
 
-    @cached_property
-    def errors(self) -> dict[str, Estimate]:
-        """Validated error of the model, under the names of all strategies that it is."""
-        error = self._error * self.working.basis.target_scale**2
-        return dict.fromkeys(SAME_FOR_ONE, Estimate(error, 0.0, 0.0))
+    def decision_function(self, X: Any, groups: Any = None) -> FloatArray:
+        """Return the log-odds of the second class (rows,), or scores of all (rows, classes)."""
+        scores = self._scores(X, groups)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    def predict(self, X: Any, groups: Any = None) -> AnyArray:
+        """Return the most likely class of each row; arguments as in `predict_proba`."""
+        probability = self.predict_proba(X, groups)
+        labels: AnyArray = self.classes_[np.argmax(probability, axis=1)]
+        return labels
 
-# --- tables --------------------------------------------------------------------------------------
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
+        """Return the share of rows whose class is predicted."""
+        prediction = self.predict(X, groups=groups)
+        return float(accuracy_score(y, prediction, sample_weight=sample_weight))
 
+    def _family(self) -> str:
+        return "logistic"
 
-def _dtype(source: str) -> str | None:
-    """Return the type that arrays are checked for: a column of names may be text."""
-    return "numeric" if source == "none" else None
+    def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
+        table, labels = super()._read_both(X, y, source)
+        self._refuse_no_labels(labels)
+        return table, labels
 
-
-def _is_frame(X: Any) -> bool:
-    """Say whether X has named columns; some sparse matrices are mappings too."""
-    return is_table(X) and not issparse(X)
-
-
-def _to_arrow(X: Any) -> pa.Table:
-    frame = to_frame(X, "X")
-    if isinstance(frame, nw.LazyFrame):
-        raise DataError("X is a lazy frame, whose rows have no order to match y; collect it first.")
-    return frame.to_native()
-
-
-def _known(X: Any, table: pa.Table) -> Any:
-    """Return what scikit-learn of any version knows the columns of: a pandas or Arrow table."""
-    return X if hasattr(X, "iloc") else table
-
-
-def _arrow_of_array(X: AnyArray, names: Sequence[str], by: Sequence[str]) -> pa.Table:
-    """Return the columns of an array; of an array of text, all but the names are numbers."""
-    columns = dict(zip(names, X.T))
-    if X.dtype.kind in "US":
-        for name in names:
-            if name in by:
-                continue
-            try:
-                columns[name] = columns[name].astype(np.float64)
-            except ValueError as error:
-                raise DataError(
-                    f"Column {name!r} of X is text ({error}); pass a frame or an array of objects "
-                    "to have text encoded."
-                ) from None
-    return to_frame(columns, "X").to_native()
-
-
-def _by_columns(by: Any, columns: Sequence[str], *, positions: bool) -> tuple[str, ...]:
-    """Return the names of the columns that `by` means."""
-    wanted = list(by) if isinstance(by, (list, tuple, np.ndarray)) else [by]
-    if by is None:
-        return ()
-    if not wanted:
-        raise ArgumentError("by is empty; name a column, or leave it out and pass groups=...")
-    if not positions:
-        return tuple(str(one) for one in wanted)
-    for one in wanted:
-        if isinstance(one, bool) or not isinstance(one, Integral):
-            raise ArgumentError(
-                f"by={one!r} is no position, but X is an array, whose columns have no names; pass "
-                "a whole number such as by=0, or a frame."
-            )
-        if not -len(columns) <= int(one) < len(columns):
-            raise ArgumentError(f"by={one} is no column of X, which has {len(columns)} columns.")
-    return tuple(columns[int(one)] for one in wanted)
-
-
-def _with_names(
-    table: pa.Table, layout: Layout, by: Any, groups: Any
-) -> tuple[pa.Table, tuple[str, ...]]:
-    """Return the table with the columns that name datasets, and their names."""
-    if layout.source == "by":
-        names = _by_columns(by, layout.columns, positions=layout.positions)
-        _check_there(names, layout.columns)
-        return table, names
-    name = _free(DATASET if groups is None else "groups", table.column_names)
-    return _with(table, name, _names(groups, table)), (name,)
-
-
-def _check_there(by: Sequence[str], columns: Sequence[str]) -> None:
-    for name in by:
-        if name not in columns:
+    @staticmethod
+    def _refuse_no_labels(y: AnyArray) -> None:
+        """Refuse numbers that are no classes, and missing labels."""
+        missing = [value for value in y.tolist() if value is None or value != value]
+        if missing:
             raise DataError(
-                f"X lacks column {name!r}, which by names as that of the datasets; columns are "
-                f"{shown(columns)}."
+                f"y has {len(missing)} missing labels (NaN or None) in {len(y)} rows; drop these "
+                "rows, or give them a class of their own."
+            )
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise DataError("y holds an infinite value (inf), which is no class; correct it.")
+        if type_of_target(y).startswith("continuous"):
+            fraction = next(value for value in y.tolist() if value != int(value))
+            raise DataError(
+                f"Unknown label type: y is continuous, with values such as {fraction:g}, but "
+                "JoinClassifier expects classes; use JoinRegressor for numbers."
             )
 
-
-def _names(groups: Any, table: pa.Table) -> Any:
-    if groups is None:
-        return [ONLY] * len(table)
-    check_consistent_length(table, groups)
-    return groups
-
-
-def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
-    """Return the table with one more column, in place of one of that name."""
-    column = to_frame({name: values}, "X").to_native().column(name)
-    if name in table.column_names:
-        table = table.drop_columns([name])
-    return table.append_column(name, column)
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
-
-
-def _plain(name: str, value: Any) -> Any:
-    """Return a parameter as a value that a file can hold."""
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [_plain(name, one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise ArgumentError(
-        f"{name}={value!r} cannot be saved in a file; choose one by name, or save result_, which "
-        "predicts the same."
-    )
+    def _settle(self) -> None:
+        self.classes_ = label_array(self.result_.classes)

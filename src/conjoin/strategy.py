@@ -36,7 +36,7 @@ from conjoin.grouping.agglomerative import (
     total_cost,
 )
 from conjoin.grouping.objective import EvidenceObjective
-from conjoin.models.local import Problem
+from conjoin.models.local import CLOSE, Problem
 from conjoin.models.mixture import (
     Mixture,
     fit_mixture,
@@ -105,14 +105,20 @@ def separate(moments: Moments) -> FloatArray:
 def separate_ridged(moments: Moments) -> FloatArray:
     """Fit each dataset by itself with a ridge: a likelihood may have no maximum without."""
     union = moments.union()
-    centre = linalg.solve(union.G, union.h)
-    centre[moments.outputs :] = 0.0
     ridge = np.full(moments.p, SLOPE_RIDGE)
+    ridge[: moments.outputs] = 0.0
+    centre = linalg.solve(union.G + np.diag(ridge), union.h)
+    centre[moments.outputs :] = 0.0
     ridge[: moments.outputs] = LEVEL_RIDGE
     beta: FloatArray = centre + linalg.solve(
         moments.G + np.diag(ridge), moments.h - linalg.matvec(moments.G, centre)
     )
     return beta
+
+
+def separate_fit(problem: Problem) -> Refit:
+    """Return how each dataset is fitted by itself."""
+    return separate if problem.exact else separate_ridged
 
 
 def clusters(labels: IntArray, hyper: Hyper) -> Refit:
@@ -166,11 +172,13 @@ class Plan:
     search: "Search"
 
 
-def fit(refit: Refit, problem: Problem) -> tuple[FloatArray, Problem]:
+def fit(
+    refit: Refit, problem: Problem, moves: int = MOST_MOVES, close: float = CLOSE
+) -> tuple[FloatArray, Problem]:
     """Return a strategy's coefficients (K, p) and the problem with moments near them."""
-    for _ in range(MOST_MOVES):
+    for _ in range(moves):
         beta = refit(problem.moments)
-        nearer = problem.near(beta)
+        nearer = problem.near(beta, close)
         if nearer is problem:
             break
         problem = nearer
@@ -221,7 +229,7 @@ def make_plan(problem: Problem, slopes: Hyper, *, intercept: bool = True) -> Pla
         hypers[family.name] = simpler = hyper
     search = Search.of(moments, hypers["slopes"])
     refits: dict[str, Refit] = {
-        "separate": separate if problem.exact else separate_ridged,
+        "separate": separate_fit(problem),
         **{name: _partial(hyper) for name, hyper in hypers.items()},
         "mixture": _mixture(search.mixture),
     }

@@ -64,8 +64,11 @@ class Problem(Protocol):
     def folds(self) -> Moments:
         """Of its folds (K, F)."""
 
-    def near(self, beta: FloatArray) -> "Problem":
-        """Return the problem with moments formed near coefficients (K, P); itself if they are."""
+    def near(self, beta: FloatArray, close: float = CLOSE) -> "Problem":
+        """Return the problem with moments formed near coefficients (K, P); itself if they are.
+
+        `close` is the mean square change of eta up to which they are.
+        """
 
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return the loss (F, K) of coefficients (F, K, P) on the rows of each fold, summed."""
@@ -87,7 +90,7 @@ class LeastSquares:
     def _by_fold(self) -> Moments:
         return self.folds.each(lambda array: np.swapaxes(array, 0, 1))
 
-    def near(self, beta: FloatArray) -> "LeastSquares":
+    def near(self, beta: FloatArray, close: float = CLOSE) -> "LeastSquares":
         """Return the problem itself."""
         return self
 
@@ -134,11 +137,9 @@ class GlmRows:
         order = np.argsort(cell, kind="stable")
         bounds = np.searchsorted(cell[order], np.arange(K * folds + 1))
         stacks = list(blocks(Z[order], y[order], weights[order], bounds))
-        n, w = (
-            np.bincount(cell, values, minlength=K * folds).reshape(K, folds)
-            for values in (weights > 0, weights)
-        )
-        return cls(family, stacks, n * family.m, w)
+        n: FloatArray = np.bincount(cell, weights > 0, minlength=K * folds).astype(np.float64)
+        w: FloatArray = np.bincount(cell, weights, minlength=K * folds).astype(np.float64)
+        return cls(family, stacks, n.reshape(K, folds) * family.m, w.reshape(K, folds))
 
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return the loss (F, K) of coefficients (F, K, P)."""
@@ -246,7 +247,7 @@ class Likelihood:
         """Moments (K,)."""
         return self.folds.union(1)
 
-    def near(self, beta: FloatArray) -> "Likelihood":
+    def near(self, beta: FloatArray, close: float = CLOSE) -> "Likelihood":
         """Return the problem near other coefficients; itself where these are close enough.
 
         The way there is cut short where it is far: a line that is nearly straight at the anchor may
@@ -254,7 +255,7 @@ class Likelihood:
         """
         change = beta - self.anchor
         moved = linalg.quadratic(change, self.moments.G) / self.moments.w
-        if np.mean(moved) < CLOSE:
+        if np.mean(moved) < close:
             return self
         share = np.minimum(1.0, FARTHEST / np.maximum(self.rows.farthest(change), 1e-300))
         return Likelihood(self.rows, self.anchor + share[:, None] * change)

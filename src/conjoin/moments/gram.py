@@ -133,7 +133,8 @@ class Moments:
 
     def each(self, change: Callable[[FloatArray], FloatArray]) -> "Moments":
         """Return moments with every array changed alike along the batch axes."""
-        return Moments(*(change(getattr(self, f)) for f in FIELDS), self.outputs, self.unit_noise)
+        arrays = {f: change(getattr(self, f)) for f in FIELDS}
+        return Moments(**arrays, outputs=self.outputs, unit_noise=self.unit_noise)
 
     def sum_by(self, labels: IntArray) -> "Moments":
         """Return the moments (C,) of clusters of datasets (K,), by the label of each."""
@@ -158,8 +159,8 @@ class Moments:
 def _gather(parts: Iterable[Moments], join: Callable[[list[FloatArray]], FloatArray]) -> Moments:
     """Make one of several stacks, array by array."""
     items = list(parts)
-    arrays = (join([getattr(item, f) for item in items]) for f in FIELDS)
-    return Moments(*arrays, items[0].outputs, items[0].unit_noise)
+    arrays = {f: join([getattr(item, f) for item in items]) for f in FIELDS}
+    return Moments(**arrays, outputs=items[0].outputs, unit_noise=items[0].unit_noise)
 
 
 def gram_by_dataset(A: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:

@@ -63,11 +63,24 @@ def collect_rows(
     columns: str | None = None,
     fewest: int = 2,
     family: str = "auto",
+    relative: bool = True,
 ) -> DatasetCollection:
     """Do the same for columns whose roles are known; `fewest` datasets are needed.
 
-    `family` "auto" takes text and booleans for classes, numbers for numbers.
+    `family` "auto" takes text and booleans for classes, numbers for numbers. Weights are `relative`,
+    in mean one, unless they are to be taken as they are.
     """
+    collection = _collected(data, roles, missing, columns, fewest, family)
+    mean = collection.weights.mean()
+    if roles.weights is None or not relative or mean == 1:
+        return collection
+    return replace(collection, weights=collection.weights / mean)
+
+
+def _collected(
+    data: Any, roles: Roles, missing: str, columns: str | None, fewest: int, family: str
+) -> DatasetCollection:
+    """Collect rows with their weights as they are."""
     check_family(family)
     check_missing(missing)
     check_choice(columns)
@@ -239,7 +252,8 @@ def _of_clean(
         for c, mean in zip(used, X.mean(axis=0))
     )
     target = columns[roles.target]
-    y, response = target.astype(np.float64), Response()
+    y: FloatArray = target.astype(np.float64)
+    response = Response()
     if family == "logistic" or (family == "auto" and target.dtype.kind == "b"):
         y, response = classify(target, roles.target)
     elif family == "poisson":
@@ -445,7 +459,7 @@ def _assemble(
     schema, varying = drop_constant(schema, low == high)
     order = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
-    w = np.ones(len(y)) if w is None else w[order] / w.mean()
+    w = np.ones(len(y)) if w is None else w[order]
     X = X[order] if varying.all() else X[order][:, varying]
     return DatasetCollection(tuple(names), schema, X, y[order], w, starts)
 

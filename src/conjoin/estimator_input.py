@@ -1,0 +1,162 @@
+"""What estimators take as X and groups, as one Arrow table with named columns.
+
+Frames keep their columns of any kind and are read by column name; arrays are read by position and
+named x0, x1, ... . The dataset of a row is a column of X (`by`) or an array beside it (`groups`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_consistent_length
+
+from conjoin._typing import AnyArray
+from conjoin.errors import ArgumentError, DataError
+from conjoin.tables.frame import is_table, to_frame
+from conjoin.tables.names import DATASET
+from conjoin.tables.schema import shown
+
+ONLY = "all"  # name of the dataset where none is given
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How X looked at fitting.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Its columns.
+    positions : bool
+        Whether it was an array, so that columns are found by position.
+    source : "by", "groups" or "none"
+        Where the names of datasets came from.
+    """
+
+    columns: tuple[str, ...]
+    positions: bool
+    source: str
+
+
+def dtype_of(source: str) -> str | None:
+    """Return the type that arrays are checked for: a column of names may be text."""
+    return "numeric" if source == "none" else None
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X has named columns; some sparse matrices are mappings too."""
+    return is_table(X) and not issparse(X)
+
+
+def to_arrow(X: Any) -> pa.Table:
+    """Return a frame as an Arrow table."""
+    frame = to_frame(X, "X")
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError("X is a lazy frame, whose rows have no order to match y; collect it first.")
+    return frame.to_native()
+
+
+def known_columns(X: Any, table: pa.Table) -> Any:
+    """Return what scikit-learn of any version knows the columns of: a pandas or Arrow table."""
+    return X if hasattr(X, "iloc") else table
+
+
+def arrow_of_array(X: AnyArray, names: Sequence[str], by: Sequence[str]) -> pa.Table:
+    """Return the columns of an array; of an array of text, all but the names are numbers."""
+    columns = dict(zip(names, X.T))
+    if X.dtype.kind in "US":
+        for name in names:
+            if name in by:
+                continue
+            try:
+                columns[name] = columns[name].astype(np.float64)
+            except ValueError as error:
+                raise DataError(
+                    f"Column {name!r} of X is text ({error}); pass a frame or an array of objects "
+                    "to have text encoded."
+                ) from None
+    return to_frame(columns, "X").to_native()
+
+
+def by_columns(by: Any, columns: Sequence[str], *, positions: bool) -> tuple[str, ...]:
+    """Return the names of the columns that `by` means."""
+    wanted = list(by) if isinstance(by, (list, tuple, np.ndarray)) else [by]
+    if by is None:
+        return ()
+    if not wanted:
+        raise ArgumentError("by is empty; name a column, or leave it out and pass groups=...")
+    if not positions:
+        return tuple(str(one) for one in wanted)
+    for one in wanted:
+        if isinstance(one, bool) or not isinstance(one, Integral):
+            raise ArgumentError(
+                f"by={one!r} is no position, but X is an array, whose columns have no names; pass "
+                "a whole number such as by=0, or a frame."
+            )
+        if not -len(columns) <= int(one) < len(columns):
+            raise ArgumentError(f"by={one} is no column of X, which has {len(columns)} columns.")
+    return tuple(columns[int(one)] for one in wanted)
+
+
+def with_names(
+    table: pa.Table, layout: Layout, by: Any, groups: Any
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return the table with the columns that name datasets, and their names."""
+    if layout.source == "by":
+        names = by_columns(by, layout.columns, positions=layout.positions)
+        check_there(names, layout.columns)
+        return table, names
+    name = free_name(DATASET if groups is None else "groups", table.column_names)
+    return with_column(table, name, names_of_rows(groups, table)), (name,)
+
+
+def check_there(by: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse columns of names that are not there."""
+    for name in by:
+        if name not in columns:
+            raise DataError(
+                f"X lacks column {name!r}, which by names as that of the datasets; columns are "
+                f"{shown(columns)}."
+            )
+
+
+def names_of_rows(groups: Any, table: pa.Table) -> Any:
+    """Return the name of each row's dataset."""
+    if groups is None:
+        return [ONLY] * len(table)
+    check_consistent_length(table, groups)
+    return groups
+
+
+def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
+    """Return the table with one more column, in place of one of that name."""
+    column = to_frame({name: values}, "X").to_native().column(name)
+    if name in table.column_names:
+        table = table.drop_columns([name])
+    return table.append_column(name, column)
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """Return a name that no column has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def plain_parameter(name: str, value: Any) -> Any:
+    """Return a parameter as a value that a file can hold."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain_parameter(name, one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise ArgumentError(
+        f"{name}={value!r} cannot be saved in a file; choose one by name, or save result_, which "
+        "predicts the same."
+    )
