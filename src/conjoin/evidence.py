@@ -24,6 +24,7 @@ from conjoin.grouping import Merge
 from conjoin.grouping.ledger import ledger
 from conjoin.grouping.objective import sum_by
 from conjoin.methods import PARTITIONS
+from conjoin.models.local import Likelihood
 from conjoin.models.partial import posterior
 from conjoin.moments import Basis
 from conjoin.placement import Placement
@@ -34,6 +35,7 @@ from conjoin.result import (
     Partition,
     model_of,
 )
+from conjoin.scores import Scored, score
 from conjoin.tables.schema import Schema
 from conjoin.working import Working
 
@@ -346,6 +348,28 @@ class Evidence:
             return np.full(len(self.labels), np.nan)
         losses = problem.loss(np.broadcast_to(beta, (problem.folds.shape[1], *beta.shape)))
         return losses.sum(axis=0) / problem.moments.w
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good the probabilities of a strategy are; None where there are no classes."""
+        given, response = self.working.given, self.working.response
+        if not response.classes or not isinstance(given, Likelihood):
+            return None
+        if strategy not in self._scored:
+            held_out = given.rows.held_out(self._outside(strategy))
+            self._scored[strategy] = score(held_out, self.described.names, response.classes)
+        return self._scored[strategy]
+
+    @cached_property
+    def _scored(self) -> dict[str, Scored]:
+        return {}
+
+    def _outside(self, strategy: str) -> FloatArray:
+        """Return a strategy's coefficients (F, K, p) fitted outside each fold."""
+        problem = self.working.problem
+        if strategy == "clusters":
+            refit = strategies.clusters(self.labels, self.working.hyper)
+            return strategies.fit_outside(refit, strategies.fit(refit, problem)[1])
+        return self.working.outcome.outside(strategy, problem)
 
     @cached_property
     def _upper(self) -> tuple[MergeVerdict, ...]:

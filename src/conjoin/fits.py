@@ -29,8 +29,7 @@ class LinearFit:
         Rows it was fitted to.
     error : float
         Estimated error on new rows, averaged over the datasets it serves: mean squared error, for
-        counts minus the log-likelihood a row (up to a constant). Infinite where there are too few
-        rows to tell.
+        counts half the mean deviance. Infinite where there are too few rows to tell.
     limits : mapping of column to (float, float)
         Range of a column over all training rows, widened by its own width on either side. A value
         beyond it is predicted as at the limit: there a line says nothing, and one wild value would

@@ -24,6 +24,7 @@ from conjoin.grouping import Merge
 from conjoin.models.glm import contrasts
 from conjoin.moments import Basis
 from conjoin.placement import Placement
+from conjoin.scores import Bin, Scored, Scores
 from conjoin.tables.frame import in_memory, is_table, to_array, to_frame
 from conjoin.tables.names import SEPARATOR, name_of
 from conjoin.tables.response import Label, Response
@@ -95,7 +96,8 @@ class Estimate:
     Parameters
     ----------
     error : float
-        Error on left-out rows, averaged over datasets: mean squared error, or log loss for classes.
+        Error on left-out rows, averaged over datasets: mean squared error, log loss for classes,
+        half the mean deviance for counts.
     behind : float
         How much larger that is than the best strategy's.
     standard_error : float
@@ -205,6 +207,9 @@ class Evidence(Protocol):
     @property
     def details(self) -> Any:
         """Figures that a report shows (`conjoin.details`), None if they are not known."""
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good the probabilities of a strategy are, None if that is not known."""
 
     def using(self, strategy: str) -> "Partition":
         """Return the result with the models of a strategy."""
@@ -316,6 +321,33 @@ class Partition:
         """The classes of the target, in the order of `predict_proba`; empty for numbers."""
         return self.schema.response.classes
 
+    @property
+    def scores(self) -> dict[str, Scores]:
+        """Log loss, Brier score, AUC and shares of classes of every dataset, on left-out rows.
+
+        Those of the strategy in use; found when first asked for. Only where the target is a class.
+        """
+        return self._scored().scores
+
+    @property
+    def calibration(self) -> tuple[Bin, ...]:
+        """How often predictions of about the same probability came true, on left-out rows.
+
+        For two classes predictions of the second, for more those of every class. Only where the
+        target is a class.
+        """
+        return self._scored().calibration
+
+    def _scored(self) -> Scored:
+        self._check_classes("so there are no scores of probabilities; see errors")
+        found = self.evidence.scored(self.strategy)
+        if found is None:
+            raise ArgumentError(
+                "Scores of probabilities are not in the model file, which was written without "
+                "them; fit the model again."
+            )
+        return found
+
     def predict(
         self, X: Any, dataset: Any = None, *, on_unseen: str = "pooled", limit: bool = True
     ) -> AnyArray:
@@ -345,11 +377,11 @@ class Partition:
         rows, names = self.encode(X, dataset)
         return shares(self.scores_encoded(rows, names, on_unseen=on_unseen, limit=limit))
 
-    def _check_classes(self) -> None:
+    def _check_classes(self, words: str = "so there are no probabilities; use predict") -> None:
         if not self.classes:
             raise ArgumentError(
-                f"The target {self.schema.roles.target!r} has no classes, so there are no "
-                "probabilities; use predict, or fit with family='logistic'."
+                f"The target {self.schema.roles.target!r} has no classes, {words}, or fit with "
+                "family='logistic'."
             )
 
     def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
@@ -503,6 +535,15 @@ class Partition:
         from conjoin.report.plots import plot_coefficients
 
         return plot_coefficients(self, feature, ax)
+
+    def plot_calibration(self, ax: Any = None) -> Any:
+        """Draw how often predictions of a probability came true; return matplotlib axes.
+
+        Only where the target is a class.
+        """
+        from conjoin.report.plots import plot_calibration
+
+        return plot_calibration(self, ax)
 
 
 def dataset_names(frame: Any, by: Sequence[str]) -> list[str | None]:

@@ -27,11 +27,14 @@ from conjoin.grouping import Merge
 from conjoin.moments import Basis
 from conjoin.placement import Placement
 from conjoin.result import Alternative, Estimate, MergeVerdict, Partition
+from conjoin.scores import Bin, Scored, Scores
+from conjoin.tables.response import Label
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
 FORMAT = "conjoin-model"
 FORMAT_VERSION = 1
+SCORE_NUMBERS = ("log_loss", "brier", "auc")
 DETAIL_ARRAYS = ("own", "own_spread", "degrees", "cluster_spread", "noise")
 
 
@@ -160,6 +163,7 @@ def _content(result: Partition) -> dict[str, Any]:
         ],
         "settings": dict(result.settings),
         "details": _details(result.evidence.details, names),
+        **_scores(result, names),
         "placement": {
             "basis": {
                 "center": _array(placement.basis.center),
@@ -227,6 +231,24 @@ def _details(details: Details | None, names: list[str]) -> dict[str, Any] | None
     }
 
 
+def _scores(result: Partition, names: list[str]) -> dict[str, Any]:
+    """Return scores of probabilities, where the target is a class and they are known."""
+    found = result.evidence.scored(result.strategy) if result.classes else None
+    if found is None:
+        return {}
+    scores = [found.scores[name] for name in names]
+    return {
+        "scores": {
+            **{name: [_number(getattr(s, name)) for s in scores] for name in SCORE_NUMBERS},
+            "rows": [s.rows for s in scores],
+            "shares": [[_number(x) for x in s.shares.values()] for s in scores],
+        },
+        "calibration": [
+            [b.low, b.high, b.predicted, b.observed, b.rows, *b.interval] for b in found.calibration
+        ],
+    }
+
+
 def _map(found: Map) -> dict[str, Any]:
     """Return the upper triangles, of verdicts and intervals only those that are known."""
     above = np.triu_indices(len(found.groups), 1)
@@ -273,6 +295,7 @@ class Stored:
     all_alternatives: dict[str, tuple[Alternative, ...]]
     settings: dict[str, Any] = field(default_factory=dict)
     details: Details | None = None
+    known_scores: Scored | None = None
 
     def ledger(self, most: int | None) -> tuple[MergeVerdict, ...]:
         """Return the first verdicts."""
@@ -281,6 +304,10 @@ class Stored:
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and others."""
         return self.all_alternatives[name]
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good probabilities are, if the file has it."""
+        return self.known_scores
 
     def using(self, strategy: str) -> Partition:
         """Refuse: only one strategy was saved."""
@@ -327,6 +354,7 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         },
         settings=content.get("settings", {}),
         details=_from_details(content.get("details"), names),
+        known_scores=_from_scores(content, names, schema.response.classes),
     )
     return Partition(
         clusters=clusters,
@@ -392,6 +420,27 @@ def _from_details(values: Mapping[str, Any] | None, names: list[str]) -> Details
         ),
         map=None if values["map"] is None else _from_map(values["map"]),
     )
+
+
+def _from_scores(
+    content: Mapping[str, Any], names: list[str], classes: tuple[Label, ...]
+) -> Scored | None:
+    values = content.get("scores")
+    if values is None:
+        return None
+    scores = {
+        name: Scores(
+            **{key: float(values[key][k]) for key in SCORE_NUMBERS},
+            rows=values["rows"][k],
+            shares=dict(zip(classes, map(float, values["shares"][k]))),
+        )
+        for k, name in enumerate(names)
+    }
+    bins = (
+        Bin(low, high, predicted, observed, rows, (lower, upper))
+        for low, high, predicted, observed, rows, lower, upper in content["calibration"]
+    )
+    return Scored(scores, tuple(bins))
 
 
 def _from_map(values: Mapping[str, Any]) -> Map:

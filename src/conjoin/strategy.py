@@ -323,15 +323,30 @@ class Outcome:
         Losses summed over each fold of each dataset: squared errors, or minus log-likelihoods.
     weights : array (S,)
         Shares of the strategies in "auto".
-    search : Search
-        The agglomeration behind partitions.
+    plan : Plan
+        How strategies are fitted.
+    auto_outside : array (F, K, p), optional
+        Coefficients of "auto" outside each fold, where moments do not know the loss.
     """
 
     names: tuple[str, ...]
     coef: FloatArray
     cells: FloatArray
     weights: FloatArray
-    search: Search
+    plan: Plan
+    auto_outside: FloatArray | None = None
+
+    @property
+    def search(self) -> Search:
+        """The agglomeration behind partitions."""
+        return self.plan.search
+
+    def outside(self, name: str, problem: Problem) -> FloatArray:
+        """Return a strategy's coefficients (F, K, p) outside each fold of the problem it ran on."""
+        if name == "auto" and self.auto_outside is not None:
+            return self.auto_outside
+        near = fit(self.plan.refits[name], problem)[1]
+        return fit_outside(self.plan.fold_refits[name], near)
 
 
 def run(
@@ -364,13 +379,14 @@ def run(
     averaged = np.array([name not in _not_averaged(moments) for name in names])
     weights = np.zeros(len(names))
     weights[averaged] = soft_weights(cells[averaged], moments.w, dataset_weights)
-    auto = problem.loss(np.tensordot(weights, fold_coef, axes=1))
+    auto = np.tensordot(weights, fold_coef, axes=1)
     return Outcome(
         (*names, "auto"),
         np.stack([*coef, np.tensordot(weights, np.stack(coef), axes=1)]),
-        np.concatenate([cells, auto[None]]),
+        np.concatenate([cells, problem.loss(auto)[None]]),
         weights,
-        plan.search,
+        plan,
+        None if problem.exact else auto,
     )
 
 

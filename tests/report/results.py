@@ -11,6 +11,7 @@ from conjoin.result import Partition
 HOSTILE = "<img src=x onerror=alert(1)>"
 BREAKING = '</script><script>alert("2")</script>'
 FEATURE = "x1\"><b onmouseover='alert(3)'>"
+CLASSES = ("no", "yes & <b>no</b>", "later", "never")
 
 
 @cache
@@ -46,3 +47,31 @@ def odd() -> Partition:
         tables[f"set {k}"] = {"a": a, "b": b, "sum": a + b, "wild": rng.standard_normal(50), "y": y}
     tables["set 0"]["wild"][7] = 1e4
     return conjoin.partition(tables, target="y")
+
+
+@cache
+def choices(classes: int, datasets: int = 6, n: int = 120) -> Partition:
+    """Datasets in two clusters whose target is one of some classes, with names that are markup."""
+    rng = np.random.default_rng(classes)
+    slopes = 1.2 * rng.standard_normal((2, 4, classes))
+    labels = np.array(CLASSES[:classes])
+    tables = {}
+    for k in range(datasets):
+        x = rng.standard_normal((n, 3))
+        scores = np.column_stack([np.ones(n), x]) @ slopes[k % 2]
+        share = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        drawn = (share.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+        tables[f"<i>{k}"] = {**{f"x{j}": x[:, j] for j in range(3)}, "choice": labels[drawn]}
+    return conjoin.partition(tables, target="choice")
+
+
+@cache
+def counts() -> Partition:
+    """Datasets in two clusters whose target is a count, about twenty."""
+    rng = np.random.default_rng(0)
+    tables = {}
+    for k in range(6):
+        x = rng.standard_normal((80, 2))
+        rate = np.exp(3 + x @ ((0.3, -0.2), (-0.3, 0.4))[k % 2])
+        tables[f"set {k}"] = {"a": x[:, 0], "b": x[:, 1], "n": rng.poisson(rate)}
+    return conjoin.partition(tables, target="n", family="poisson")

@@ -271,8 +271,9 @@ def _new_rows(n: FloatArray, rank: FloatArray) -> FloatArray:
 
 
 def _less(own: FloatArray, joint: FloatArray) -> FloatArray:
-    """Return own - joint, infinite where the own error is."""
-    return np.where(np.isfinite(own), own - np.where(np.isfinite(own), joint, 0.0), np.inf)
+    """Return own - joint, infinite where either error is: then nothing speaks for parting."""
+    known = np.isfinite(own) & np.isfinite(joint)
+    return np.where(known, own - np.where(known, joint, 0.0), np.inf)
 
 
 def _pooled(one: Side, two: Side, rho: FloatArray, nu: FloatArray) -> FloatArray:

@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
 
 from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray, IntArray
@@ -111,9 +112,10 @@ def _logistic(eta: FloatArray) -> FloatArray:
 
 
 def _poisson_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
+    """Return half the deviance: with the part in y alone it is not negative, ratios have a sense."""
     beyond = np.maximum(eta - LARGEST_COUNT_LOG, 0.0)
     loss: FloatArray = np.exp(eta - beyond) * (1 + beyond * (1 + beyond / 2)) - y * eta
-    return loss
+    return loss + (xlogy(y, y) - y)
 
 
 def _poisson(y: FloatArray, eta: FloatArray) -> Local:

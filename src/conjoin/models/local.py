@@ -35,8 +35,9 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.models.glm import GlmFamily, PaddedRows, blocks, fit_many
+from conjoin.models.glm import GlmFamily, PaddedRows, blocks, fit_many, probabilities
 from conjoin.moments import Moments
+from conjoin.scores import HeldOut
 
 CLOSE = 1e-3  # mean square change of eta, rows counted by v, up to which moments are kept
 FARTHEST = 4.0  # change of eta by which moments are moved at most
@@ -149,6 +150,23 @@ class GlmRows:
         for index, rows in self.stacks:
             total[index] = rows.loss(cells[index], self.family)
         return total.reshape(K, F).T
+
+    def held_out(self, beta: FloatArray) -> HeldOut:
+        """Return the probabilities of rows under coefficients (F, K, P) found outside their fold.
+
+        Rows come dataset by dataset; those of weight zero are left out.
+        """
+        K, F = self.n.shape
+        cells = np.swapaxes(beta, 0, 1).reshape(K * F, -1)
+        parts = []
+        for index, rows in self.stacks:
+            P = probabilities(self.family, rows.eta(cells[index], self.family))
+            there = rows.w > 0
+            dataset = np.broadcast_to((index // F)[:, None], there.shape)
+            parts.append((P[there], rows.y[there], rows.w[there], dataset[there]))
+        P, y, w, dataset = (np.concatenate(column) for column in zip(*parts))
+        order = np.argsort(dataset, kind="stable")
+        return HeldOut(P[order], y[order].astype(np.int64), w[order], dataset[order])
 
     def moments(self, b0: FloatArray) -> Moments:
         """Return moments (K, F) near coefficients (K, P)."""
