@@ -219,7 +219,7 @@ class SyntheticOutcomes:
 
         For classes that is the log loss, averaged over 20,000 rows, always the same, with true
         probabilities in place of outcomes: models are compared with hardly any noise. For counts
-        the constant log y! is left out and the mean is exact: with `eta = a + x'b` and the true
+        what hangs on y alone is left out and the mean is exact: with `eta = a + x'b` and the true
         `t = a0 + x'b0`, x having mean m and covariance S,
 
             E[exp(eta)] = exp(a + m'b + b'S b / 2),   E[exp(t) eta] = E[exp(t)] (a + (m + S b0)'b).
