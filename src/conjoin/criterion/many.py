@@ -5,7 +5,7 @@ call for a hundred merges takes a few times as long as one call for one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,15 +63,15 @@ class Judge:
         Every dataset counts the same. Without `interval` the ends say no more than the verdict.
         """
         answers: list[Answer] = ["undecided"] * len(pairs)
-        ends = np.full((len(pairs), 2), np.nan)
+        ends = np.tile([-np.inf, np.inf], (len(pairs), 1))
         nu = [min(self.df[list(a)].sum(), self.df[list(b)].sum()) for a, b in pairs]
         # Pairs with few degrees of freedom need a finer grid; like goes with like.
         order = np.argsort(nu, kind="stable")
+        order = order[self._enough(pairs)[order]]
         for start in range(0, len(order), BATCH):
             some = order[start : start + BATCH].tolist()
             one, two = self._sides([pairs[i] for i in some])
             tests = Comparison.of(one, two, delta, equal_noise=False)
-            tests = replace(tests, known=tests.known & self._enough([pairs[i] for i in some]))
             join, apart = tests.decide()
             if interval:
                 with np.errstate(invalid="ignore"):  # of pairs of which nothing is known
