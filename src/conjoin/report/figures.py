@@ -65,7 +65,7 @@ def _n(value: float) -> str:
 def error_bar(line: dict[str, Any], most: float) -> str:
     """Return the bar of a strategy's error, from zero to `most`; longer ones are cut."""
     width = 220.0
-    value = line["root"]
+    value = line["shown"]
     if value is None or not most > 0:
         return ""
     cut_off = value > most
@@ -99,7 +99,7 @@ def behind_dot(line: dict[str, Any], most: float) -> str:
 
 def strategy_scales(lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
     """Return where bars and dots end: far-off strategies do not press the others together."""
-    roots = [line["root"] for line in lines if line["root"]]
+    roots = [line["shown"] for line in lines if line["shown"]]
     least = min(roots, default=1.0)
     behind = sorted(line["high"] for line in lines if line["high"] is not None)
     far = 3 * max(behind[len(behind) // 2], 1.0) if behind else 1.0
@@ -110,8 +110,11 @@ def strategy_scales(lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
 # --- 3: the merge tree ---------------------------------------------------------------------------
 
 
-def tree(facts: dict[str, Any]) -> str:
-    """Return the merge tree: leaves on the left, every merge at its gain, refused ones dashed."""
+def tree(facts: dict[str, Any], unit: str = "squared error") -> str:
+    """Return the merge tree: leaves on the left, every merge at its gain, refused ones dashed.
+
+    `unit` is what gains are told in.
+    """
     leaves, merges = facts["leaves"], facts["merges"]
     pitch = 20.0 if len(leaves) <= 60 else 12.0
     top, bottom = 24.0, 28.0
@@ -129,7 +132,7 @@ def tree(facts: dict[str, Any]) -> str:
         kind = f"c{colour[a]}" if same else "refused"
         path = f"M{_n(x[a])} {_n(y[a])}H{_n(at)}V{_n(y[b])}H{_n(x[b])}"
         parts.append(
-            f'<g class="merge" data-tip="{_tip(_merge_words(merge))}"><path class="{kind}" '
+            f'<g class="merge" data-tip="{_tip(_merge_words(merge, unit))}"><path class="{kind}" '
             f'd="{path}"/><path class="hit" d="{path}"/></g>'
         )
         x.append(at)
@@ -215,20 +218,22 @@ def tick(value: float) -> str:
     return "0" if value == 0 else f"{'+' if value > 0 else '−'}{abs(value):,.0f} %"
 
 
-def _merge_words(merge: dict[str, Any]) -> list[str]:
+def _merge_words(merge: dict[str, Any], unit: str) -> list[str]:
     done = "joined" if merge["joined"] else "kept apart"
     return [
         f"{merge['left']}  +  {merge['right']}",
-        gain_words(merge["percent"], merge["interval"], merge["gain"]),
+        gain_words(merge["percent"], merge["interval"], merge["gain"], unit),
         f"verdict: {merge['verdict']}; {done}",
     ]
 
 
-def gain_words(percent: float | None, interval: Sequence[float | None], gain: float | None) -> str:
+def gain_words(
+    percent: float | None, interval: Sequence[float | None], gain: float | None, unit: str
+) -> str:
     """Return a gain in words, and its interval if there is one."""
     if gain is None or percent is None:
         return "gain not known: too few rows"
-    text = f"gain {signed(percent)} of the error (squared error {number(gain)}"
+    text = f"gain {signed(percent)} of the error ({unit} {number(gain)}"
     low, high = interval
     if low is not None and high is not None:
         text += f", between {number(low)} and {number(high)}"
@@ -432,6 +437,84 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [round(i * step, 12) if abs(step) > 1e-9 else i * step for i in range(first, last + 1)]
+
+
+# --- 5: calibration ------------------------------------------------------------------------------
+
+
+def calibration(facts: dict[str, Any]) -> str:
+    """Return how often predictions of a probability came true; dots as large as their rows."""
+    left, right, top, bottom = 56.0, 28.0, 16.0, 46.0
+    side = 360.0
+    end = top + side
+
+    def x(share: float) -> float:
+        return left + side * share
+
+    def y(share: float) -> float:
+        return end - side * share
+
+    parts = []
+    for i in range(6):
+        share = i / 5
+        parts.append(
+            f'<path class="grid" d="M{_n(left)} {_n(y(share))}h{_n(side)}M{_n(x(share))} '
+            f'{_n(top)}v{_n(side)}"/>'
+            f'<text class="tick" x="{_n(left - 7)}" y="{_n(y(share))}" text-anchor="end" '
+            f'dominant-baseline="central">{100 * share:.0f} %</text>'
+            f'<text class="tick" x="{_n(x(share))}" y="{_n(end + 17)}" '
+            f'text-anchor="middle">{100 * share:.0f} %</text>'
+        )
+    parts.append(
+        f'<path class="zero" stroke-dasharray="5 4" d="M{_n(left)} {_n(end)}L{_n(left + side)} '
+        f'{_n(top)}"/>'
+    )
+    most = max((b["rows"] for b in facts["bins"]), default=1)
+    for b in sorted(facts["bins"], key=lambda b: -int(b["rows"])):  # small ones on top
+        low, high = b["interval"]
+        at = _n(x(b["predicted"]))
+        parts.append(
+            f'<g data-tip="{_tip(bin_words(b, facts["positive"]))}"><path class="whisker" '
+            f'd="M{at} {_n(y(low))}V{_n(y(high))}"/><circle class="dot chosen" cx="{at}" '
+            f'cy="{_n(y(b["observed"]))}" r="{_n(3 + 7 * math.sqrt(b["rows"] / most))}" '
+            f'fill-opacity=".8"/></g>'
+        )
+    parts.append(
+        f'<text class="axis" x="{_n(left + side / 2)}" y="{_n(end + 38)}" '
+        f'text-anchor="middle">predicted probability</text>'
+        f'<text class="axis" x="14" y="{_n(top + side / 2)}" text-anchor="middle" '
+        f'transform="rotate(-90 14 {_n(top + side / 2)})">came true</text>'
+    )
+    title = "Calibration: how often predictions of a probability came true"
+    words = " ".join(". ".join(bin_words(b, facts["positive"])) + "." for b in facts["bins"])
+    width, height = left + side + right, end + bottom
+    return (
+        f'<svg class="calibration" viewBox="0 0 {_n(width)} {_n(height)}" width="{_n(width)}" '
+        f'height="{_n(height)}" role="img" aria-labelledby="calibration-name calibration-words">'
+        f'<title id="calibration-name">{title}</title>'
+        f'<desc id="calibration-words">{escape(words)}</desc>{"".join(parts)}</svg>'
+    )
+
+
+def bin_words(b: dict[str, Any], positive: str | None) -> list[str]:
+    """Return what a dot of the calibration says."""
+    low, high = b["interval"]
+    what = "a class" if positive is None else f"‘{positive}’"
+    return [
+        f"{share(b['predicted'])} predicted for {what}",
+        f"{share(b['observed'])} came true, between {share(low)} and {share(high)}",
+        f"{b['rows']:,} {'rows' if positive is not None else 'predictions'}",
+    ]
+
+
+def share(value: float) -> str:
+    """Return a share in percent.
+
+    >>> share(0.12345), share(0.0012), share(1.0)
+    ('12.3 %', '0.12 %', '100 %')
+    """
+    percent = 100 * value
+    return f"{percent:.1f} %" if 10 <= percent < 99.95 else f"{percent:.2g} %"
 
 
 # --- 7: representations --------------------------------------------------------------------------

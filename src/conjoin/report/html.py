@@ -34,7 +34,7 @@ def render(page: Mapping[str, Any]) -> str:
     environment = _environment()
     script = Markup(_source(environment, "script.js"))
     bar_end, dot_end = figures.strategy_scales(page["strategies"])
-    found = page["map"]
+    found, scores = page["map"], page["scores"]
     text = environment.get_template("report.html").render(
         {
             **page,
@@ -52,11 +52,16 @@ def render(page: Mapping[str, Any]) -> str:
             "datasets": [{**line, "best": _best(line["errors"])} for line in page["datasets"]],
             "reduced": found is not None and any(g["size"] > 1 for g in found["groups"]),
             "map_missing": found is None,
-            "tree_svg": Markup(figures.tree(page["tree"])) if page["tree"] else None,
+            "tree_svg": Markup(figures.tree(page["tree"], page["words"]["gain"]))
+            if page["tree"]
+            else None,
             "heat_svg": Markup(figures.heat_map(found)) if found else None,
             "legend_svg": Markup(figures.legend()),
             "map_words": _map_words(found) if found else "",
             "coefficients": _panels(page["coefficients"]),
+            "calibration_svg": Markup(figures.calibration(scores))
+            if scores and scores["known"]
+            else None,
             "picture_svg": Markup(figures.picture(page["picture"])) if page["picture"] else None,
             "style": Markup(_source(environment, "style.css")),
             "script": script,
@@ -78,6 +83,7 @@ def _environment() -> Environment:
         "number": figures.number,
         "signed": signed,
         "percent": lambda share: signed(share).lstrip("+"),
+        "share": figures.share,
     }
     return environment
 
@@ -119,7 +125,10 @@ def _panels(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
         }
         for i, feature in enumerate(facts["features"])
     ]
-    return {**facts, "features": drawn}
+    blocks: dict[str | None, list[Any]] = {}
+    for feature in drawn:
+        blocks.setdefault(feature["block"], []).append(feature)
+    return {**facts, "blocks": [{"title": key, "features": f} for key, f in blocks.items()]}
 
 
 def _panel_words(feature: Mapping[str, Any]) -> str:

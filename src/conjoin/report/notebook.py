@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
-from conjoin.report.summarize import few
+from conjoin.report.measure import measure_of
+from conjoin.report.summarize import few, scores_in_words
 from conjoin.result import Partition
 
 MOST_ERRORS = 200  # datasets up to which a notebook shows the strategies' errors unasked
@@ -18,12 +19,14 @@ def notebook_view(result: Partition) -> str:
         f"{escape(result.strategy)}</p>"
     ]
     if datasets <= MOST_ERRORS:
-        weights = result.weights
+        weights, measure = result.weights, measure_of(result.family)
         rows = [
-            (name, f"{e.error**0.5:.4g}", f"{weights[name]:.0%}" if name in weights else "")
+            (name, measure.text(e.error, 4), f"{weights[name]:.0%}" if name in weights else "")
             for name, e in sorted(result.errors.items(), key=lambda item: item[1].error)
         ]
-        parts.append(_html_table(("strategy", "error (RMSE)", "weight"), rows))
+        parts.append(_html_table(("strategy", measure.head, "weight"), rows))
+        if result.classes:
+            parts.append(f"<p>{escape(scores_in_words(result))}</p>")
     members = [
         (str(k), str(len(names)), few(names, MOST_MEMBERS))
         for k, names in enumerate(result.clusters[:MOST_CLUSTERS])

@@ -13,8 +13,10 @@ from conjoin.report.figures import (
     stretch,
     tick,
 )
+from conjoin.report.measure import measure_of
 from conjoin.report.sections import COLOURS, LEVEL, describe, strategies
 from conjoin.result import Partition
+from conjoin.scores import LEVEL as SCORES_LEVEL
 
 PALETTE = (
     "#0072b2", "#d55e00", "#00916a", "#b5408f", "#9a7b00", "#4b3fa8", "#2e93bd", "#7b4b2a",
@@ -52,7 +54,8 @@ def plot_errors(result: Partition, ax: Any = None) -> Any:
     ax.set_xlim(-0.03 * end, end)
     ax.set_yticks(range(len(lines)), [line["name"] for line in lines])
     ax.invert_yaxis()
-    ax.set_xlabel(f"squared error above the best, percent ({100 * LEVEL:.0f} % intervals)")
+    name = measure_of(result.family).name
+    ax.set_xlabel(f"{name} above the best, percent ({100 * LEVEL:.0f} % intervals)")
     return ax
 
 
@@ -111,7 +114,8 @@ def plot_coefficients(result: Partition, feature: str | None = None, ax: Any = N
     names = [line["name"] for line in facts["features"]]
     if feature is not None and feature not in names:
         raise ArgumentError(f"feature={feature!r} is unknown; expected one of {names}.")
-    line = facts["features"][0 if feature is None else names.index(feature)]
+    most = int(np.argmax([line["differ"] for line in facts["features"]]))
+    line = facts["features"][most if feature is None else names.index(feature)]
     ax = _axes(ax, 6.4, 3.4)
     place = np.arange(len(facts["names"]))
     cluster, colour = np.array(facts["cluster"]), np.array(facts["colour"])
@@ -130,6 +134,31 @@ def plot_coefficients(result: Partition, feature: str | None = None, ax: Any = N
         ax.set_xticks([])
         ax.set_xlabel("datasets, cluster by cluster")
     ax.set_ylabel(_plain(line["name"]))
+    return ax
+
+
+def plot_calibration(result: Partition, ax: Any = None) -> Any:
+    """Draw how often predictions of a probability came true, with intervals."""
+    bins = result.calibration
+    ax = _axes(ax, 4.8, 4.6)
+    most = max(b.rows for b in bins)
+    ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
+    for b in bins:
+        ax.plot([b.predicted] * 2, b.interval, color=PALETTE[0], linewidth=1.2, alpha=0.7)
+    ax.scatter(
+        [b.predicted for b in bins],
+        [b.observed for b in bins],
+        s=[12 + 120 * b.rows / most for b in bins],
+        color=PALETTE[0],
+        alpha=0.8,
+        zorder=3,
+    )
+    what = f" of {result.classes[1]}" if len(result.classes) == 2 else ""
+    ax.set_xlabel(_plain(f"predicted probability{what}"))
+    ax.set_ylabel(f"share that came true ({100 * SCORES_LEVEL:.0f} % intervals)")
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_aspect("equal")
     return ax
 
 

@@ -16,14 +16,17 @@ from scipy.special import stdtrit
 
 from conjoin._typing import FloatArray
 from conjoin.details import VERDICTS, Details, Node, cut, whole_tree
-from conjoin.fits import LinearFit
+from conjoin.fits import Fit
+from conjoin.report import probabilities
+from conjoin.report.measure import measure_of
 from conjoin.report.summarize import cautions, change, few
 from conjoin.result import Alternative, MergeVerdict, Partition
 from conjoin.version import __version__
 
 LEVEL = 0.9  # of intervals for coefficients, and for how far strategies are behind the best
 COLOURS = 8  # clusters with a colour of their own; the others are grey
-MOST_PANELS = 12  # features whose coefficients are drawn
+MOST_PANELS = 12  # features whose coefficients are drawn, and classes that have panels
+FEWEST_PANELS = 2  # of a class
 MOST_SHIFTS = 3  # coefficients told of a cluster
 NOISY = 9.0  # times the median noise variance from which a dataset is told
 LEVEL_NAME = "level"
@@ -57,6 +60,7 @@ def describe(
         "target": target,
         "by": list(result.schema.roles.by),
         "strategy": result.strategy,
+        "words": words(result),
         "verdict": sentence(result),
         "note": _note(result),
         "counts": {
@@ -70,6 +74,7 @@ def describe(
         "tree": view.tree(),
         "map": view.map(),
         "coefficients": view.coefficients(panels),
+        "scores": probabilities.section(result),
         "datasets": view.datasets(),
         "columns": dict(result.columns),
         "cautions": cautions(result) + _more_cautions(result),
@@ -95,7 +100,53 @@ def sentence(result: Partition) -> str:
         for name, words in (("separate", "separate models"), ("pooled", "one pooled model"))
         if name != result.strategy
     ]
-    return f"{text}: the expected squared error is {' and '.join(changes)}."
+    name = measure_of(result.family).name
+    return f"{text}: the expected {name} is {' and '.join(changes)}."
+
+
+def words(result: Partition) -> dict[str, str]:
+    """Return how the page speaks of errors and coefficients, by what the target is."""
+    measure, target = measure_of(result.family), result.schema.roles.target
+    found = {
+        name: str(getattr(measure, name)) for name in ("name", "mean", "gain", "errors", "own_fit")
+    }
+    if result.family == "gaussian":
+        return {
+            **found,
+            "column": "error",
+            "unit": "squared units",
+            "about": f", in the units of ‘{target}’, the best strategy first.",
+            "noise": "within clusters one noise, ",
+            "coefficients": "",
+            "level": "the prediction at average features",
+        }
+    found |= {"column": measure.head, "unit": measure.gain, "noise": ""}
+    if result.family == "poisson":
+        return {
+            **found,
+            "about": ", 0 for a perfect fit; the best strategy comes first.",
+            "coefficients": "A coefficient is what a unit of the feature adds to the logarithm of "
+            "the expected count. ",
+            "level": "that logarithm at average features",
+        }
+    found["about"] = (
+        ": the mean of minus the logarithm of the probability given to the class seen, 0 for a "
+        "perfect forecast. The best strategy comes first."
+    )
+    if len(result.classes) == 2:
+        no, yes = result.classes
+        return {
+            **found,
+            "coefficients": f"A coefficient is what a unit of the feature adds to the log-odds of "
+            f"‘{yes}’ against ‘{no}’. ",
+            "level": "the log-odds at average features",
+        }
+    return {
+        **found,
+        "coefficients": "A coefficient is what a unit of the feature adds to the score of a class; "
+        "log-odds of two classes are the difference of their scores, which are in sum zero. ",
+        "level": "the score at average features",
+    }
 
 
 def _note(result: Partition) -> str:
@@ -111,6 +162,7 @@ def _note(result: Partition) -> str:
 def strategies(result: Partition) -> list[dict[str, Any]]:
     """Return the error of every strategy, the lowest first; `behind` in percent of the lowest."""
     half = float(stdtrit(np.inf, (1 + LEVEL) / 2))
+    measure = measure_of(result.family)
     lines = []
     for name, e in sorted(result.errors.items(), key=lambda item: item[1].error):
         least = e.error - e.behind
@@ -121,7 +173,7 @@ def strategies(result: Partition) -> list[dict[str, Any]]:
                 "name": name,
                 "words": STRATEGY_WORDS.get(name, ""),
                 "error": finite(e.error),
-                "root": root(e.error),
+                "shown": measure.shown(e.error),
                 "behind": share,
                 "low": None if share is None or spread is None else share - half * spread,
                 "high": None if share is None or spread is None else share + half * spread,
@@ -142,9 +194,17 @@ class _View:
         self.position = {name: k for k, name in enumerate(self.names)}
         self.colours = colours(result.clusters)
         self.in_use = np.array([result.coefficients[name].error for name in self.names])
+        self.shown = measure_of(result.family).shown
         basis = result.evidence.placement.basis
-        self.columns = [*([LEVEL_NAME] if basis.intercept else []), *result.features]
-        self.center, self.scale = basis.center, basis.scale
+        self.line_columns = [*([LEVEL_NAME] if basis.intercept else []), *result.features]
+        lines = len(result.pooled.lines)
+        self.classes = [str(label) for label in result.classes] if lines > 1 else []
+        self.columns = [
+            f"{label}: {name}" for label in self.classes for name in self.line_columns
+        ] or self.line_columns
+        widths = np.ones(len(self.line_columns) - len(basis.scale)), basis.scale
+        self.widths = np.tile(np.concatenate(widths), lines)
+        self.center = basis.center
         self.root_node: Node | None = None
         if self.details is not None:
             joined = [line for line in result.verdicts if line.joined]
@@ -155,36 +215,40 @@ class _View:
         error = float(np.mean(self.in_use[[self.position[name] for name in names]]))
         return finite(100 * gain / error) if error > 0 else None
 
-    def coef(self, fit: LinearFit) -> FloatArray:
-        """Return a model's coefficients, its level (prediction at average features) first."""
-        slopes = np.array([fit.coef[name] for name in self.result.features])
-        if len(self.columns) == len(slopes):
-            return slopes
-        level = fit.intercept + float(slopes @ self.center)
-        return np.concatenate([[level], slopes])
+    def coef(self, fit: Fit) -> FloatArray:
+        """Return a model's coefficients, its level (value at average features) first.
+
+        With more than two classes one class after another.
+        """
+        found: list[FloatArray] = []
+        for line in fit.lines:
+            slopes = np.array([line.coef[name] for name in self.result.features])
+            if len(self.line_columns) > len(slopes):
+                found.append(np.array([line.intercept + float(slopes @ self.center)]))
+            found.append(slopes)
+        return np.concatenate(found)
 
     # --- 2: clusters
 
     def clusters(self) -> list[dict[str, Any]]:
         """Return size, members, errors before and after, and how coefficients differ."""
         pooled = self.coef(self.result.pooled)
-        weight = np.concatenate([np.ones(len(self.columns) - len(self.scale)), self.scale])
         found = []
         for c, (members, model) in enumerate(zip(self.result.clusters, self.result.models)):
             index = [self.position[name] for name in members]
             before = None if self.details is None else _mean(self.details.errors["own"][index])
             use = _mean(np.array([self.result.coefficients[name].error for name in members]))
             coef = self.coef(model)
-            order = np.argsort(-np.abs(coef - pooled) * weight, kind="stable")[:MOST_SHIFTS]
+            order = np.argsort(-np.abs(coef - pooled) * self.widths, kind="stable")[:MOST_SHIFTS]
             found.append(
                 {
                     "number": c + 1,
                     "colour": self.colours[c],
                     "datasets": list(members),
                     "rows": model.rows,
-                    "before": root(before),
-                    "after": root(model.error),
-                    "in_use": root(use),
+                    "before": self.shown(before),
+                    "after": self.shown(model.error),
+                    "in_use": self.shown(use),
                     "change": ratio(model.error, before),
                     "shifts": [
                         {
@@ -274,15 +338,15 @@ class _View:
         order = self._order()
         models = np.stack([self.coef(model) for model in result.models])  # (C, p)
         labels = np.array([result.labels[self.names[k]] for k in order])
-        weight = np.concatenate([np.ones(len(self.columns) - len(self.scale)), self.scale])
         if len(models) > 1:
-            differ = np.std(models[labels], axis=0) * weight
+            differ = np.std(models[labels], axis=0) * self.widths
         else:
-            differ = np.abs(models[0]) * weight
-            differ[: len(self.columns) - len(self.scale)] = 0.0
+            differ = np.abs(models[0]) * self.widths
+            if len(self.line_columns) > len(self.center):
+                differ[:: len(self.line_columns)] = 0.0
         half = stdtrit(np.maximum(d.degrees, 1.0), (1 + LEVEL) / 2)[:, None] * d.own_spread
         cluster_half = float(stdtrit(np.inf, (1 + LEVEL) / 2)) * d.cluster_spread
-        shown = np.argsort(-differ, kind="stable")[:most]
+        shown = self._panels(differ, most)
         return {
             "names": [self.names[k] for k in order],
             "cluster": (labels + 1).tolist(),
@@ -292,6 +356,7 @@ class _View:
             "features": [
                 {
                     "name": self.columns[j],
+                    "block": self.classes[j // len(self.line_columns)] if self.classes else None,
                     "differ": float(differ[j]),
                     "value": d.own[order, j],
                     "low": (d.own - half)[order, j],
@@ -303,6 +368,20 @@ class _View:
                 for j in shown
             ],
         }
+
+    def _panels(self, differ: FloatArray, most: int | None) -> list[int]:
+        """Return the coefficients to draw, those that differ most first.
+
+        With more than two classes class by class, the same features for each.
+        """
+        if not self.classes:
+            return [int(j) for j in np.argsort(-differ, kind="stable")[:most]]
+        C, d = len(self.classes), len(self.line_columns)
+        table = differ.reshape(C, d)
+        classes = np.sort(np.argsort(-table.max(axis=1), kind="stable")[:most])
+        each = None if most is None else max(2 * most // C, FEWEST_PANELS)
+        features = np.argsort(-table.max(axis=0), kind="stable")[:each]
+        return [int(c * d + j) for c in classes for j in features]
 
     def _order(self) -> list[int]:
         """Return datasets cluster by cluster."""
@@ -325,10 +404,10 @@ class _View:
                     "colour": self.colours[cluster],
                     "rows": model.rows,
                     "errors": {
-                        key: root(float(errors[key][k])) if key in errors else None
+                        key: self.shown(float(errors[key][k])) if key in errors else None
                         for key in ("own", "cluster", "others", "pooled")
                     },
-                    "in_use": root(model.error),
+                    "in_use": self.shown(model.error),
                     "decision": self._decision(name, cluster),
                     "reason": self._reason(name, own),
                     "verdict": own.verdict if own else None,
@@ -410,7 +489,7 @@ def _more_cautions(result: Partition) -> list[str]:
             f"deviations from the mean, in ‘{worst}’); are they outliers?"
         )
     noise = details.noise[np.isfinite(details.noise)]
-    if len(noise) > 2:
+    if len(noise) > 2 and not result.classes:
         names = [n for n, x in zip(result.labels, details.noise) if x > NOISY * np.median(noise)]
         if names:
             found.append(
@@ -446,7 +525,7 @@ def versions() -> dict[str, str]:
 
 DEFAULTS: dict[str, Any] = {
     "method": "risk", "strategy": "auto", "count": "datasets", "delta": 0.1, "random_state": 0,
-    "missing": "indicator", "folds": 10, "intercept": True,
+    "missing": "indicator", "folds": 10, "intercept": True, "family": "auto",
 }  # fmt: skip
 NO_OPTION = ("folds", "intercept", "grouping")
 
@@ -489,11 +568,6 @@ def _shell(given: Mapping[str, Any], data: Sequence[str]) -> str:
 def finite(value: float | None) -> float | None:
     """Return a number, or None if it is not known."""
     return float(value) if value is not None and math.isfinite(value) else None
-
-
-def root(error: float | None) -> float | None:
-    """Return the root of a mean squared error, in the units of the target."""
-    return math.sqrt(error) if error is not None and math.isfinite(error) and error >= 0 else None
 
 
 def ratio(after: float | None, before: float | None) -> float | None:

@@ -1,11 +1,16 @@
 """A result as a dict of plain values: what `--json` prints and what pages are made of."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from conjoin.fits import LinearFit
+from conjoin.fits import Fit, LogisticFit
+from conjoin.report.measure import Measure, measure_of
+from conjoin.report.probabilities import of_dataset
 from conjoin.result import Comparison, MergeVerdict, Partition
+from conjoin.scores import Scored
 from conjoin.version import __version__
 
 MOST_MEMBERS_SHOWN = 6
@@ -21,9 +26,13 @@ def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, 
     `most_steps` limits the ledger: a verdict on each of a thousand joins takes seconds.
     """
     errors = result.errors
+    scored = result.evidence.scored(result.strategy) if result.classes else None
+    scores = {} if scored is None else scored.scores
     return {
         "conjoin": __version__,
         "target": result.schema.roles.target,
+        "family": result.family,
+        **({"classes": list(result.classes)} if result.classes else {}),
         "by": list(result.schema.roles.by),
         "verdict": headline(result),
         "method": result.method,
@@ -53,12 +62,35 @@ def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, 
                 "rows": model.rows,
                 "error": _finite(model.error),
                 "model": _model(model),
+                **({"scores": of_dataset(scores[name])} if scores else {}),
             }
             for name, model in result.coefficients.items()
         },
+        **({} if scored is None else _scored(scored)),
         "columns": result.columns,
         "cautions": cautions(result),
     }
+
+
+def _scored(scored: Scored) -> dict[str, Any]:
+    """Return scores averaged over datasets, and the calibration."""
+    return {
+        "scores": {name: _finite(value) for name, value in scored.means().items()},
+        "calibration": [asdict(b) for b in scored.calibration],
+    }
+
+
+def scores_in_words(result: Partition) -> str:
+    """Say how good the probabilities of classes are."""
+    scored = result.evidence.scored(result.strategy)
+    if scored is None:
+        return "How good the probabilities are is not known: the model file was written without it."
+    means = scored.means()
+    area = "unknown" if math.isnan(means["auc"]) else f"{means['auc']:.3f}"
+    return (
+        f"Probabilities on left-out rows, averaged over datasets: log loss "
+        f"{means['log_loss']:.4g}, Brier score {means['brier']:.4g}, AUC {area}."
+    )
 
 
 def cautions(result: Partition) -> list[str]:
@@ -76,6 +108,14 @@ def cautions(result: Partition) -> list[str]:
             f"{len(few)} of {len(result.labels)} datasets have no more rows than features "
             f"({len(result.features)}); they live on what others lend them."
         )
+    scored = result.evidence.scored(result.strategy) if result.classes else None
+    one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())
+    if one_class:
+        has = "dataset has" if one_class == 1 else "datasets have"
+        found.append(
+            f"{one_class} of {len(result.labels)} {has} rows of one class only: no AUC can be told "
+            "there, and no model of its own."
+        )
     return found
 
 
@@ -84,15 +124,17 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
     alternatives = result.explain(name)
     cluster = result.labels[name]
     model, pooled = result.coefficients[name], result.pooled
-    width = {feature: high - low for feature, (low, high) in pooled.limits.items()}
+    scored = result.evidence.scored(result.strategy) if result.classes else None
     return {
         "dataset": name,
         "cluster": cluster,
         "members": result.clusters[cluster],
         "rows": model.rows,
         "strategy": result.strategy,
+        "family": result.family,
         "reason": _reason(result, name),
         "errors": _dataset_errors(result, name),
+        **({} if scored is None else {"scores": of_dataset(scored.scores[name])}),
         "alternatives": [
             {
                 "cluster": a.cluster,
@@ -106,13 +148,21 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
         ],
         "coef": {
             feature: {
-                "own": own,
+                "own": model.coef[feature],
                 "pooled": pooled.coef[feature],
-                "shift": _finite((own - pooled.coef[feature]) * width.get(feature, 1.0)),
+                "shift": _finite((model.coef[feature] - pooled.coef[feature]) * width),
             }
-            for feature, own in model.coef.items()
+            for feature, width in _widths(pooled)
         },
     }
+
+
+def _widths(fit: Fit) -> Iterator[tuple[str, float]]:
+    """Yield the coefficients of a model by name, each with the width of its column."""
+    width = {column: high - low for column, (low, high) in fit.limits.items()}
+    columns = [column for line in fit.lines for column in line.coef]
+    for feature, column in zip(fit.coef, columns):
+        yield feature, width.get(column, 1.0)
 
 
 def _dataset_errors(result: Partition, name: str) -> dict[str, float | None]:
@@ -128,6 +178,7 @@ def _dataset_errors(result: Partition, name: str) -> dict[str, float | None]:
 
 def _reason(result: Partition, name: str) -> str:
     """Say in a sentence why a dataset is where it is."""
+    effect = partial(_effect, measure=measure_of(result.family))
     cluster = result.labels[name]
     others = [n for n in result.clusters[cluster] if n != name]
     lines = {a.cluster: a for a in result.explain(name)}
@@ -135,7 +186,7 @@ def _reason(result: Partition, name: str) -> str:
     if others:
         own = lines[cluster]
         text = (
-            f"{name} is trained with {few(others)}: joining it with them {_effect(own.gain)} "
+            f"{name} is trained with {few(others)}: joining it with them {effect(own.gain)} "
             f"(verdict: {own.verdict})."
         )
     else:
@@ -143,16 +194,17 @@ def _reason(result: Partition, name: str) -> str:
     if nearest is not None:
         text += (
             f" The nearest alternative is the cluster of {few(result.clusters[nearest.cluster])}: "
-            f"joining it {_effect(nearest.gain)} (verdict: {nearest.verdict})."
+            f"joining it {effect(nearest.gain)} (verdict: {nearest.verdict})."
         )
     return text
 
 
-def _effect(gain: float) -> str:
-    """Say what a join does to the expected squared error."""
+def _effect(gain: float, measure: Measure) -> str:
+    """Say what a join does to the expected error."""
     if not math.isfinite(gain):
         return "has an effect that cannot be estimated"
-    return f"{'lowers' if gain >= 0 else 'raises'} the expected squared error by {abs(gain):.4g}"
+    effect = "lowers" if gain >= 0 else "raises"
+    return f"{effect} the expected {measure.gain} by {abs(gain):.4g}"
 
 
 def few(names: Sequence[str], most: int = MOST_MEMBERS_SHOWN) -> str:
@@ -175,8 +227,10 @@ def short(name: str) -> str:
 
 def summarize_comparison(result: Comparison) -> dict[str, Any]:
     """Return a comparison as plain values."""
+    fit = result.fit_joined
     return {
         "conjoin": __version__,
+        "family": "logistic" if isinstance(fit, LogisticFit) else fit.family,
         "verdict": result.verdict,
         "join": result.join,
         "gain": _finite(result.gain),
@@ -216,7 +270,8 @@ def headline(result: Partition) -> str:
         text = f"Train {count:,} models, one for each dataset"
     else:
         text = f"Train {count:,} models for {datasets:,} datasets: {clusters_in_words(result)}"
-    text += f"; expected squared error {', '.join(changes)} (strategy '{result.strategy}')."
+    name = measure_of(result.family).name
+    text += f"; expected {name} {', '.join(changes)} (strategy '{result.strategy}')."
     if result.strategy != "clusters":
         cost = change(errors["clusters"].error, ours, f"'{result.strategy}'")
         text += f" With one plain model a cluster instead it is {cost}."
@@ -248,7 +303,7 @@ def change(error: float, other: float, words: str) -> str:
     return f"{abs(share)} % {'lower' if share < 0 else 'higher'} than {words}"
 
 
-def _model(fit: LinearFit) -> dict[str, Any]:
+def _model(fit: Fit) -> dict[str, Any]:
     return {"intercept": fit.intercept, "coef": dict(fit.coef)}
 
 
