@@ -406,6 +406,7 @@ MISTAKES = [
     (blank, {}, "'y'.* is missing"),
     (negative, {"family": "poisson"}, "counts, which are not negative"),
     (infinite, {"family": "poisson"}, "'y' is infinite"),
+    (infinite, {"family": "logistic"}, "'y' is infinite"),
     (no_counts, {"family": "poisson"}, "'y' is 0 in every row"),
     (words, {"family": "poisson"}, "'y' is not numeric"),
     (words, {"family": "gaussian"}, "'y' is not numeric"),

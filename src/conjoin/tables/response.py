@@ -72,6 +72,7 @@ def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
     if array.dtype.kind in "biuf":
         codes, classes = _number_classes(array)
         if array.dtype.kind == "f":
+            _refuse_infinite(array, target)
             _refuse_continuous(classes, target)
     else:
         codes, classes = _text_classes(array)
@@ -115,6 +116,11 @@ def _plain(value: Any) -> Label:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _refuse_infinite(array: AnyArray, target: str) -> None:
+    if np.isinf(array).any():
+        raise DataError(f"Target {target!r} is infinite in a row; correct or drop the row.")
 
 
 def _refuse_continuous(classes: Sequence[Any], target: str) -> None:
