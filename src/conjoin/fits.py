@@ -120,6 +120,12 @@ def _scores(fit: Fit, lines: Sequence[LinearFit], X: Any, limit: bool) -> FloatA
     rows = check_rows(X, list(lines[0].coef))
     if limit and fit.limits:
         rows = limited(rows, fit.limits)
+    return values_of(fit, rows)
+
+
+def values_of(fit: Fit, rows: FloatArray) -> FloatArray:
+    """Return the values of a model's lines (rows, lines) at rows of features."""
+    lines = fit.lines
     coef = np.array([list(line.coef.values()) for line in lines])
     return rows @ coef.T + np.array([line.intercept for line in lines])
 

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from conjoin._typing import AnyArray, FloatArray, Progress
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.fits import expected, shares, values_of
 from conjoin.result import ON_UNSEEN, Partition, dataset_names
 from conjoin.tables.frame import in_memory, to_frame
 from conjoin.tables.read import DATASET, Source, open_source, read_batches
@@ -19,6 +21,7 @@ from conjoin.tables.write import write_batches
 
 BATCH_ROWS = 200_000
 PREDICTION = "prediction"
+PROBABILITY = "probability_"  # before the name of a class
 
 _Batch = tuple[pa.Table, FloatArray, list[str | None]]
 
@@ -31,8 +34,11 @@ def predict_source(
     on_unseen: str = "pooled",
     query: str | None = None,
     progress: Progress | None = None,
-) -> tuple[int, str]:
-    """Write all columns of the sources and the prediction; return rows and the new column's name.
+) -> tuple[int, list[str]]:
+    """Write all columns of the sources and the prediction; return rows and the new columns' names.
+
+    The new column is "prediction"; where the target is a class, that is the most likely one, and
+    "probability_<class>" is the probability of each. A name that is taken gets an underscore more.
 
     Where models were fitted to many files, each a dataset, files name datasets here too. The
     predictions are those of `Partition.predict` on all rows at once; what it would warn of is said
@@ -43,15 +49,23 @@ def predict_source(
             f"on_unseen={on_unseen!r} is unknown; expected one of {', '.join(ON_UNSEEN)}."
         )
     with open_source(sources, query=query) as source, source.reading():
-        column = PREDICTION
-        while column in source.relation.columns:
-            column += "_"
+        columns = _new_columns(model, source.relation.columns)
         rows = _Rows(model, source, _find_names(model, source))
         places = rows.nearest() if on_unseen == "nearest" else {}
-        with closing(rows.predicted(column, on_unseen, places, progress)) as tables:
+        with closing(rows.predicted(columns, on_unseen, places, progress)) as tables:
             written = write_batches(output, tables)
         rows.tell(on_unseen)
-    return written, column
+    return written, columns
+
+
+def _new_columns(model: Partition, taken: Sequence[str]) -> list[str]:
+    """Return names for the prediction and the probabilities of classes that are not taken."""
+    found: list[str] = []
+    for name in (PREDICTION, *(f"{PROBABILITY}{label}" for label in model.classes)):
+        while name in taken or name in found:
+            name += "_"
+        found.append(name)
+    return found
 
 
 def _find_names(model: Partition, source: Source) -> str | None:
@@ -133,9 +147,13 @@ class _Rows:
         return {name: place(sums[name][np.newaxis] / counts[name]) for name in sums}
 
     def predicted(
-        self, column: str, on_unseen: str, places: dict[str, int], progress: Progress | None
+        self,
+        columns: Sequence[str],
+        on_unseen: str,
+        places: dict[str, int],
+        progress: Progress | None,
     ) -> Generator[pa.Table, None, None]:
-        """Yield the rows with a column more; `places` are the clusters of unseen datasets."""
+        """Yield the rows with columns more; `places` are the clusters of unseen datasets."""
         total = int(self.source.relation.aggregate("count(*)").fetchall()[0][0])
         with closing(self.batches()) as batches:
             for table, rows, names in batches:
@@ -144,15 +162,32 @@ class _Rows:
                 if on_unseen != "raise":
                     self.unseen |= self._unseen_in(names)
                     asked = [None if name in self.unseen else name for name in names]
-                prediction = self.model.predict_encoded(rows, asked, on_unseen="raise", limit=False)
+                scores = self.model.scores_encoded(rows, asked, on_unseen="raise", limit=False)
                 for name in set(names) & places.keys():
                     own = _are(name, names)
-                    cluster = self.model.models[places[str(name)]]
-                    prediction[own] = cluster.predict(rows[own], limit=False)
-                yield table.append_column(column, pa.array(prediction))
+                    scores[own] = values_of(self.model.models[places[str(name)]], rows[own])
+                for column, values in zip(columns, self._new_values(scores)):
+                    table = table.append_column(column, values)
+                yield table
                 self.done += len(table)
                 if progress is not None:
                     progress(self.done, total)
+
+    def _new_values(self, scores: FloatArray) -> list[pa.Array]:
+        """Return predictions, and probabilities of classes, from values of the models' lines."""
+        if not self.model.classes:
+            return [pa.array(expected(scores, self.model.schema.response))]
+        P = shares(scores)
+        likely = self._labels.take(pa.array(np.argmax(P, axis=1)))
+        return [likely, *(pa.array(np.ascontiguousarray(column)) for column in P.T)]
+
+    @cached_property
+    def _labels(self) -> pa.Array:
+        """The classes, in the one type that a file needs."""
+        try:
+            return pa.array(self.model.classes)
+        except pa.ArrowException:
+            return pa.array([str(label) for label in self.model.classes])
 
     def _unseen_in(self, names: Iterable[str | None]) -> set[str]:
         return {name for name in set(names) if name is not None and name not in self.model.labels}

@@ -157,6 +157,16 @@ Columns = Annotated[
         autocompletion=_one_of("intersect", "impute"),
     ),
 ]
+Family = Annotated[
+    str,
+    typer.Option(
+        "--family",
+        metavar="KIND",
+        help="What the target is: auto (text and true/false are classes, numbers are numbers), "
+        "gaussian (a number), logistic (a class), poisson (a count).",
+        autocompletion=_one_of("auto", "gaussian", "logistic", "poisson"),
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Rule = Annotated[
     str | None,
@@ -247,6 +257,7 @@ def partition(
     as_json: Json = False,
     features: Features = None,
     weights: Weights = None,
+    family: Family = "auto",
     missing: Missing = "indicator",
     columns: Columns = None,
     query: Query = None,
@@ -265,6 +276,7 @@ def partition(
 ) -> None:
     """Find which datasets to train together, and fit the models."""
     import conjoin
+    from conjoin.cli.hints import is_zero_one
     from conjoin.cli.show import progress_bar, show_json, show_partition
     from conjoin.report.summarize import summarize
 
@@ -283,6 +295,7 @@ def partition(
             random_state=seed,
             features=_split_list(features),
             weights=weights,
+            family=family,
             missing=missing,
             columns=columns,
             query=query,
@@ -295,6 +308,8 @@ def partition(
             result.save(save)
         if report is not None:
             result.report(report)
+    if family == "auto" and is_zero_one(result):
+        _hint_at_classes(target)
     if as_json:
         show_json(summarize(result))
         return
@@ -318,6 +333,7 @@ def compare(
     as_json: Json = False,
     features: Features = None,
     weights: Weights = None,
+    family: Family = "auto",
     missing: Missing = "indicator",
     columns: Columns = None,
     delta: Level = 0.1,
@@ -326,6 +342,7 @@ def compare(
 ) -> None:
     """Say whether two datasets should be trained together."""
     import conjoin
+    from conjoin.cli.hints import are_zero_one
     from conjoin.cli.show import show_comparison, show_json
     from conjoin.report.summarize import summarize_comparison
 
@@ -339,10 +356,13 @@ def compare(
             random_state=seed,
             features=_split_list(features),
             weights=weights,
+            family=family,
             missing=missing,
             columns=columns,
             **_given(rule=rule),
         )
+    if family == "auto" and are_zero_one(result, (a, b), target):
+        _hint_at_classes(target)
     if as_json:
         show_json(summarize_comparison(result))
     else:
@@ -372,10 +392,10 @@ def predict(
 ) -> None:
     """Predict rows with saved models.
 
-    Writes all columns of DATA and one more, the prediction. A model of many files finds the dataset
-    of a file by its name.
+    Writes all columns of DATA and one more, the prediction; for classes also the probability of
+    each. A model of many files finds the dataset of a file by its name.
     """
-    from conjoin.cli.show import progress_bar
+    from conjoin.cli.show import columns_in_words, progress_bar
     from conjoin.prediction import predict_source
     from conjoin.store import load
     from conjoin.tables.write import check_output
@@ -383,10 +403,10 @@ def predict(
     check_output(output)
     loaded = load(model)
     with _notes(), progress_bar("Predicting") as progress:
-        rows, column = predict_source(
+        rows, columns = predict_source(
             loaded, data, output, on_unseen=on_unseen, query=query, progress=progress
         )
-    typer.echo(f"{rows:,} rows with column '{column}' written to {output}")
+    typer.echo(f"{rows:,} rows with {columns_in_words(columns)} written to {output}")
 
 
 @app.command()
@@ -479,6 +499,14 @@ def _notes() -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 typer.echo(f"Note: {printable(with_options(text))}", err=True)
+
+
+def _hint_at_classes(target: str) -> None:
+    typer.echo(
+        f"Note: target {printable(target)!r} has only the values 0 and 1; --family logistic "
+        "treats it as classes.",
+        err=True,
+    )
 
 
 def _check_folder(path: Path, option: str = "--save") -> None:

@@ -6,8 +6,9 @@ Names come from files, so they are printed as text: no markup in them is followe
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 from rich import box
@@ -17,7 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from conjoin.cli.words import printable, with_options
-from conjoin.report.summarize import cautions, few, headline
+from conjoin.report.measure import Measure, measure_of, measure_of_fit
+from conjoin.report.summarize import cautions, few, headline, scores_in_words
 from conjoin.reproduce.synthetic import Cell
 from conjoin.result import Comparison, Partition
 
@@ -27,6 +29,8 @@ MOST_CLUSTERS_SHOWN = 30
 MOST_MEMBERS_SHOWN = 12
 MOST_JOINED_SHOWN = 4
 MOST_FEATURES_SHOWN = 8
+MOST_SCORES_SHOWN = 12
+MOST_COLUMNS_SHOWN = 4
 PLAIN_WIDTH = 100
 VERDICT_STYLES = {"join": "green", "apart": "red", "undecided": "yellow"}
 
@@ -62,9 +66,9 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
     if hidden > 0:
         console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
     note = (
-        "Gain: estimated fall of the squared error when the two are joined; it is above its "
-        "interval where the two look more alike than noise lets equals look. Clusters are chosen "
-        "by all the evidence together; only a verdict 'apart' speaks against a join."
+        f"Gain: estimated fall of the {measure_of(result.family).gain} when the two are joined; it "
+        "is above its interval where the two look more alike than noise lets equals look. Clusters "
+        "are chosen by all the evidence together; only a verdict 'apart' speaks against a join."
     )
     if any(s.joined and s.verdict == "apart" for s in result.ledger(MOST_STEPS_SHOWN)):
         note += (
@@ -75,6 +79,8 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
     _section(console, f"Strategies ('{result.strategy}' is used)", _strategies(result))
     words = "'clusters' is validated with the partition found anew outside the rows left out."
     console.print(_text(words, "dim"))
+    if result.classes:
+        _show_scores(console, result)
     for caution in cautions(result):
         console.print(_text(f"Caution: {with_options(caution)}", "yellow"))
     if columns:
@@ -82,6 +88,50 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
         for name, words in result.columns.items():
             table.add_row(_text(name), _text(words))
         _section(console, "Columns", table)
+
+
+def _show_scores(console: Console, result: Partition) -> None:
+    """Print how good the probabilities are."""
+    scored = result.evidence.scored(result.strategy)
+    if scored is None:
+        console.print(_text(scores_in_words(result), "dim"))
+        return
+    two = len(result.classes) == 2
+    share = printable(f"share of {few([str(result.classes[1])])}") if two else "most frequent"
+    numbers = ("rows", "log loss", "Brier score", "AUC", share)
+    table = _table("dataset", *numbers, right=numbers)
+    for name, one in list(scored.scores.items())[:MOST_SCORES_SHOWN]:
+        best = result.classes[1] if two else max(one.shares, key=lambda c: one.shares[c])
+        words = f"{100 * one.shares[best]:.0f} %"
+        words = words if two else f"{few([str(best)])}, {words}"
+        table.add_row(_text(few([name])), f"{one.rows:,}", *_scores(asdict(one)), _text(words))
+    hidden = len(scored.scores) - MOST_SCORES_SHOWN
+    if hidden > 0:
+        table.add_row(f"... and {hidden:,} more")
+    table.add_row(Text("mean of datasets", "bold"), "", *_scores(scored.means()))
+    _section(console, f"Probabilities on left-out rows ('{result.strategy}' is used)", table)
+    kind = "of one of the two classes" if two else "summed over classes"
+    words = f"Brier score: mean squared difference between probability and outcome, {kind}."
+    console.print(_text(words, "dim"))
+
+
+def _scores(values: Mapping[str, Any]) -> list[str]:
+    """Return log loss, Brier score and AUC as text."""
+    area = values["auc"]
+    known = "none" if area is None or math.isnan(area) else f"{area:.3f}"
+    return [f"{values['log_loss']:.4g}", f"{values['brier']:.4g}", known]
+
+
+def columns_in_words(columns: Sequence[str]) -> str:
+    """Return the names of written columns, the first few.
+
+    >>> columns_in_words(["prediction"])
+    "column 'prediction'"
+    """
+    shown = ", ".join(f"'{printable(name)}'" for name in columns[:MOST_COLUMNS_SHOWN])
+    more = len(columns) - MOST_COLUMNS_SHOWN
+    plural = "columns" if len(columns) > 1 else "column"
+    return f"{plural} {shown}{f' and {more} more' if more > 0 else ''}"
 
 
 class _Console(Console):
@@ -121,44 +171,43 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
 
 
 def _clusters(result: Partition) -> Table:
-    numbers = ("rows", "error (RMSE)")
+    measure = measure_of(result.family)
+    numbers = ("rows", measure.head)
     table = _table("cluster", "datasets", *numbers, right=numbers)
     pairs = list(enumerate(zip(result.clusters, result.models), start=1))
     for i, (cluster, model) in pairs[:MOST_CLUSTERS_SHOWN]:
         names = _text(few(cluster, MOST_MEMBERS_SHOWN))
-        table.add_row(str(i), names, f"{model.rows:,}", _root(model.error))
+        table.add_row(str(i), names, f"{model.rows:,}", measure.text(model.error))
     if len(pairs) > MOST_CLUSTERS_SHOWN:
         table.add_row("...", f"and {len(pairs) - MOST_CLUSTERS_SHOWN:,} more clusters", "", "")
     return table
 
 
-def _root(error: float) -> str:
-    return f"{error**0.5:.5g}" if math.isfinite(error) else "unknown"
-
-
 def _strategies(result: Partition) -> Table:
     """Return what every way to share is worth, the best one first."""
-    numbers = ("error (RMSE)", "squared error above best", "weight in auto")
+    measure = measure_of(result.family)
+    numbers = (measure.head, f"{measure.name} above best", "weight in auto")
     table = _table("strategy", numbers[0], "", *numbers[1:], right=numbers)
     lines = sorted(result.errors.items(), key=lambda item: item[1].error)
-    full = min(lines[-1][1].error, 4 * lines[0][1].error) ** 0.5
+    most, least = (measure.shown(e.error) or 0.0 for _, e in (lines[-1], lines[0]))
+    full = min(most, 2 * least)
     for name, estimate in lines:
         weight = result.weights.get(name)
         style = "bold" if name == result.strategy else ""
         table.add_row(
             Text(name, style),
-            _root(estimate.error),
-            Text(_bar(estimate.error**0.5, full), style),
+            measure.text(estimate.error),
+            Text(_bar(measure.shown(estimate.error), full), style),
             _above(estimate.error, estimate.behind, estimate.standard_error),
             f"{weight:.2f}" if weight else "",
         )
     return table
 
 
-def _bar(value: float, full: float) -> str:
+def _bar(value: float | None, full: float) -> str:
     """Return a bar from zero to a value; one that is longer than `full` ends in an arrow."""
     block, more = ("█", "▶") if _is_unicode() else ("#", ">")
-    if not (math.isfinite(value) and full > 0):
+    if value is None or not full > 0:
         return ""
     if value > full * 1.001:
         return block * (BAR_WIDTH - 1) + more
@@ -211,21 +260,31 @@ def _interval(interval: Sequence[float | None]) -> str:
 
 def show_dataset(facts: dict[str, Any]) -> None:
     """Print why a dataset is where it is, and what its nearest alternatives are."""
-    console = _console()
+    console, measure = _console(), measure_of(facts["family"])
     console.print(_text(facts["reason"], "bold"), soft_wrap=True)
     if facts["alternatives"]:
         _section(console, "Joining it with a cluster", _alternatives(facts["alternatives"]))
-        console.print(_text("Gain: estimated fall of the squared error when joined.", "dim"))
-    table = _table("model", "error (RMSE)", right=("error (RMSE)",))
+        words = f"Gain: estimated fall of the {measure.gain} when joined."
+        console.print(_text(words, "dim"))
+    table = _table("model", measure.head, right=(measure.head,))
     for name, error in facts["errors"].items():
-        table.add_row(_text(name), "unknown" if error is None else _root(error))
+        table.add_row(_text(name), measure.text(error))
     _section(console, "Errors", table)
+    if "scores" in facts:
+        console.print(_text(_scores_of_one(facts["scores"])))
     largest = sorted(facts["coef"].items(), key=lambda item: -abs(item[1]["shift"] or 0.0))
     numbers = ("its coefficient", "pooled")
     table = _table("feature", *numbers, right=numbers)
     for name, values in largest[:MOST_FEATURES_SHOWN]:
         table.add_row(_text(name), f"{values['own']:.5g}", f"{values['pooled']:.5g}")
     _section(console, "Where it differs most from the pooled model", table)
+
+
+def _scores_of_one(scores: dict[str, Any]) -> str:
+    """Say how good the probabilities of a dataset are."""
+    _, brier, area = _scores(scores)
+    shares = ", ".join(f"{label} {100 * x:.0f} %" for label, x in scores["shares"].items())
+    return f"In use: Brier score {brier}, AUC {area}. Shares of classes: {shares}."
 
 
 def _alternatives(lines: Sequence[dict[str, Any]]) -> Table:
@@ -250,10 +309,12 @@ def show_comparison(result: Comparison, a: str, b: str) -> None:
         "undecided": f"Undecided on {a} and {b}",
     }
     low, high = result.interval
+    measure: Measure = measure_of_fit(result.fit_joined)
     text = (
-        f"{words[result.verdict]}: the gain of joining, the fall of the expected squared error, is "
-        f"{result.gain:+.4g} (between {low:+.4g} and {high:+.4g} at level {result.delta:g}; RMSE "
-        f"{_root(result.error_joined)} joined, {_root(result.error_separate)} separate)"
+        f"{words[result.verdict]}: the gain of joining, the fall of the expected {measure.gain}, "
+        f"is {result.gain:+.4g} (between {low:+.4g} and {high:+.4g} at level {result.delta:g}; "
+        f"{measure.short} {measure.text(result.error_joined)} joined, "
+        f"{measure.text(result.error_separate)} separate)"
     )
     guess = "join them" if result.join else "keep them apart"
     if result.verdict == "undecided":

@@ -15,7 +15,7 @@ OPTIONS = {
         name: f"--{name}"
         for name in (
             "target", "by", "features", "weights", "missing", "columns", "query", "method",
-            "strategy", "count", "delta", "rule", "repetitions",
+            "strategy", "count", "delta", "rule", "repetitions", "family",
         )
     },
 }  # fmt: skip
