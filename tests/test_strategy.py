@@ -26,6 +26,11 @@ def run(truth):
     return problem, strategy.run(problem, equal(truth.folds.shape[0]), hyper)
 
 
+def kept(problem, outcome):
+    hyper = outcome.search.hyper
+    return lambda labels: strategy.validate(strategy.clusters(labels, hyper), problem)
+
+
 @pytest.mark.parametrize("kind", ["clusters", "continuum"])
 def test_auto_is_close_to_the_best_strategy(kind):
     truth = make(kind, K=40, n=20, p=5, clusters=3)
@@ -96,14 +101,14 @@ def test_very_unequal_and_tiny_datasets(sizes):
     problem, outcome = run(truth)
     assert np.isfinite(outcome.coef).all()
     assert np.isfinite(outcome.cells).all()
-    strategy.settle(outcome, problem, equal(len(sizes)))
+    strategy.settle(outcome, problem, equal(len(sizes)), kept(problem, outcome))
 
 
 def test_partition_is_kept_only_where_it_predicts():
     for kind, clusters in (("clusters", 3), ("continuum", 1)):
         truth = make(kind, K=12, n=60, p=4, clusters=3, spread=0.0, seed=1)
         problem, outcome = run(truth)
-        labels = strategy.settle(outcome, problem, equal(12))
+        labels = strategy.settle(outcome, problem, equal(12), kept(problem, outcome))
         assert labels.max() + 1 == clusters
 
 

@@ -5,6 +5,7 @@ A new one is a function from the moments of the datasets to labels and a line in
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
     Restricted,
-    cut_into,
+    Tree,
     grow,
     improve,
     prune,
@@ -49,7 +50,9 @@ def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
 
 def _risk(working: Working) -> IntArray:
     found = working.outcome
-    labels = strategies.settle(found, working.problem, working.weights)
+    labels = strategies.settle(
+        found, working.problem, working.weights, lambda labels: working.hard(labels)[1]
+    )
     if labels.max() == 0:  # nothing found, or joining all predicts better
         return labels
     return split_apart(labels, found.search.objective, found.search.near, working)
@@ -66,22 +69,57 @@ def split_apart(
     0.1 / (m - 1), since that join is the worst of m - 1.
     """
     result, fresh = labels.copy(), int(labels.max()) + 1
-    queue = [np.nonzero(labels == cluster)[0] for cluster in range(fresh)]
+    queue = []
+    for cluster in range(fresh):
+        members = np.nonzero(labels == cluster)[0]
+        if 2 <= len(members) <= MOST_FULL:
+            tree = grow(Restricted(objective, take(objective.sums, members)), near[members])
+            queue.append(Branch(tree, 2 * len(members) - 2, members))
     while queue:
-        members = queue.pop()
-        if not 2 <= len(members) <= MOST_FULL:
-            continue
-        tree = grow(Restricted(objective, take(objective.sums, members)), near[members])
-        parts = cut_into(tree, 2)
-        left, right = members[parts == 0], members[parts == 1]
-        level = SPLIT_LEVEL / (len(members) - 1)
-        pair = (left.tolist(), right.tolist())
-        answers, _ = working.judge.verdicts([pair], delta=level, interval=False)
-        if answers[0] == "apart":
-            result[right] = fresh
+        found = _verdicts([branch.halves for branch in queue], working)
+        parted = [branch for branch, answer in zip(queue, found) if answer == "apart"]
+        for branch in parted:
+            result[branch.halves[1]] = fresh
             fresh += 1
-            queue += [left, right]
+        queue = [below for branch in parted for below in branch.below]
     return relabel(result)
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A join in the tree of a cluster's `members`."""
+
+    tree: Tree
+    node: int
+    members: IntArray
+
+    @cached_property
+    def halves(self) -> tuple[IntArray, IntArray]:
+        """The datasets on either side of the join, first that of the first dataset."""
+        one, two = (self.members[self.tree.members(int(child))] for child in self._children)
+        return (one, two) if one[0] < two[0] else (two, one)
+
+    @property
+    def below(self) -> list["Branch"]:
+        """The joins on either side."""
+        joins = [int(child) for child in self._children if child >= self.tree.leaves]
+        return [Branch(self.tree, child, self.members) for child in joins]
+
+    @property
+    def _children(self) -> IntArray:
+        return self.tree.children[self.node - self.tree.leaves]
+
+
+def _verdicts(pairs: list[tuple[IntArray, IntArray]], working: Working) -> list[str]:
+    """Return the verdict on each join of m datasets at the level of the worst of m - 1."""
+    sizes = np.array([len(left) + len(right) for left, right in pairs])
+    answers = np.full(len(pairs), "undecided", dtype=object)
+    for size in np.unique(sizes):
+        some = np.flatnonzero(sizes == size)
+        level = SPLIT_LEVEL / (size - 1)
+        asked = [pairs[i] for i in some]
+        answers[some] = working.judge.verdicts(asked, delta=level, interval=False)[0]
+    return list(answers)
 
 
 def _evidence(working: Working) -> IntArray:

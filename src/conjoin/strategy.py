@@ -276,7 +276,7 @@ class Search:
         found = int(first.max()) + 1
         mixtures = [
             fit_mixture(moments, start, first if found == C else cut_into(tree, C))
-            for C in _numbers_of_centres(len(near), found, large=_size(moments) > LARGE)
+            for C in _numbers_of_centres(moments, found)
         ]
         mixture = max(mixtures, key=lambda m: m.log_evidence)
         hard = relabel(np.argmax(mixture_memberships(moments, mixture), axis=1))
@@ -299,12 +299,18 @@ def evidence_partition(moments: Moments, hyper: Hyper) -> IntArray:
     return prune(grow(objective, near))
 
 
-def _numbers_of_centres(K: int, found: int, *, large: bool) -> list[int]:
-    """Return the numbers of centres to try, given what agglomeration found."""
+def _numbers_of_centres(moments: Moments, found: int) -> list[int]:
+    """Return the numbers of centres to try, given what agglomeration found.
+
+    Where there is much to do few are tried; a likelihood, whose rows are gone over several times
+    already, has time for one.
+    """
+    K = moments.shape[0]
     most = min(MOST_CENTRES, max(K // 2, 1))
     tries: tuple[int, ...] = (2, 3, 4, 6, 8, 12, found)
-    if large or K > MANY_DATASETS:
-        tries = (found,) if 2 <= found <= most else (2, 4)
+    if _size(moments) > LARGE or K > MANY_DATASETS:
+        few = (3,) if moments.unit_noise else (2, 4)
+        tries = (found,) if 2 <= found <= most else few
     usable = {C for C in tries if 1 <= C <= most}
     return sorted(usable) if usable else [1]
 
@@ -401,7 +407,9 @@ def _not_averaged(moments: Moments) -> tuple[str, ...]:
     return (*NOT_AVERAGED, *WITHOUT_LEVELS) if seen < FEWEST_SEEN else NOT_AVERAGED
 
 
-def settle(outcome: Outcome, problem: Problem, w: FloatArray) -> IntArray:
+def settle(
+    outcome: Outcome, problem: Problem, w: FloatArray, kept: Callable[[IntArray], FloatArray]
+) -> IntArray:
     """Return the partition to use: the one of best evidence, unless joining all predicts better.
 
     Better is an error on left-out rows that is lower by more than its standard error, with the
@@ -416,8 +424,8 @@ def settle(outcome: Outcome, problem: Problem, w: FloatArray) -> IntArray:
     if _is_small(problem.moments) and K <= MOST_FULL:
         found = validate_partition(evidence_partition, problem, hyper)
     else:
-        found = validate(clusters(labels, hyper), problem)
-    joined = validate(clusters(everything, hyper), problem)
+        found = kept(labels)
+    joined = kept(everything)
     parts = _paired(np.stack([found, joined]), problem.moments.w, w)
     lead = parts[0] - parts[1]
     return everything if lead.sum() > np.sqrt(len(lead)) * lead.std() else labels
@@ -425,7 +433,13 @@ def settle(outcome: Outcome, problem: Problem, w: FloatArray) -> IntArray:
 
 def validate(refit: Refit, problem: Problem) -> FloatArray:
     """Return losses (F, K) on each fold of a strategy refitted outside it."""
-    return problem.loss(fit_outside(refit, fit(refit, problem)[1]))
+    return fit_and_validate(refit, problem)[1]
+
+
+def fit_and_validate(refit: Refit, problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """Return a strategy's coefficients (K, p) and its losses (F, K) outside of folds."""
+    beta, near = fit(refit, problem)
+    return beta, problem.loss(fit_outside(refit, near))
 
 
 def validate_partition(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conjoin import strategy as strategies
-from conjoin._typing import FloatArray, Progress
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.criterion.many import Judge
 from conjoin.models.glm import BERNOULLI, POISSON, GlmFamily, multinomial
 from conjoin.models.local import LeastSquares, Likelihood, Problem
@@ -83,6 +83,18 @@ class Working:
             if isinstance(problem, Likelihood)
             else Judge.of(problem.moments)
         )
+
+    def hard(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients (K, p) and losses (F, K) of clusters with one model each."""
+        key = labels.tobytes()
+        if key not in self._hard:
+            refit = strategies.clusters(labels, self.hyper)
+            self._hard[key] = strategies.fit_and_validate(refit, self.problem)
+        return self._hard[key]
+
+    @cached_property
+    def _hard(self) -> dict[bytes, tuple[FloatArray, FloatArray]]:
+        return {}
 
     @property
     def dispersion(self) -> float:

@@ -27,7 +27,7 @@ statistic over phi, so that datasets may scatter more or less than a Poisson law
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -47,6 +47,7 @@ OWN_MOVES = 8
 # Rows a parameter, and rows counted by their information a parameter, from which the distribution
 # of coefficients is close enough to normal for a verdict.
 FEWEST_ROWS, FEWEST_MASS = 10.0, 5.0
+SURE = 2.0  # standard errors by which rows must scatter too much
 
 
 class Problem(Protocol):
@@ -195,16 +196,31 @@ class GlmRows:
         """Return how many rows, at most, each dataset (K,) counts for in the information at b0.
 
         A row counts by its curvature over the largest there is: one where all classes are as
-        likely, next to nothing where one is certain.
+        likely, next to nothing where one is certain. Of counts, events are counted.
         """
         K, F = self.n.shape
         classes, total = self.family.m + 1, np.zeros(K)
-        most = 0.25 if classes == 2 else 1 - 1 / classes
+        most = 1.0 if self.family.scatters else 0.25 if classes == 2 else 1 - 1 / classes
         for index, rows in self.stacks:
             v = rows.at(b0[index // F], self.family).curvature
             by_row = v if v.ndim == 2 else np.trace(v, axis1=-2, axis2=-1)
             np.add.at(total, index // F, linalg.dot(rows.w, by_row))
         return total / most
+
+    def row_scores(self, b0: FloatArray, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return sums (K,) over rows of u = s_i'G^-1 s_i and of u^2, s_i being a row's score."""
+        K, F = self.n.shape
+        total, squares = np.zeros(K), np.zeros(K)
+        for index, rows in self.stacks:
+            k = index // F
+            residual = rows.w[..., None] * rows.at(b0[k], self.family).gradient.reshape(
+                *rows.w.shape, self.family.m
+            )
+            s = (rows.X[..., :, None] * residual[..., None, :]).reshape(*rows.w.shape, -1)
+            u = np.einsum("knp,knp->kn", np.matmul(s, inverse[k]), s)
+            np.add.at(total, k, u.sum(axis=1))
+            np.add.at(squares, k, (u**2).sum(axis=1))
+        return total, squares
 
     def farthest(self, change: FloatArray) -> FloatArray:
         """Return the largest change of eta (K,) that a change of coefficients (K, P) makes."""
@@ -301,4 +317,23 @@ class Likelihood:
             if nearer is near:
                 break
             near, beta = nearer, nearer.anchor
-        return near.moments, self.rows.mass(near.anchor)
+        return near._scattered(), self.rows.mass(near.anchor)
+
+    def _scattered(self) -> Moments:
+        """Return the moments (K,) with noise by the sandwich where rows scatter too much.
+
+        The covariance of coefficients is G^-1 J G^-1 whatever the distribution, J being the sum of
+        squared row scores; it is taken as noise times G^-1 with noise = tr(G^-1 J) / rank, where
+        that is above one by more than twice its standard error. So it is for weights that are no
+        numbers of rows, and for rows that the model does not fit.
+        """
+        m = self.moments
+        if self.rows.family.scatters:  # Pearson's statistic has it already
+            return m
+        inverse, rank = linalg.inverse_and_rank(m.G)
+        left = np.maximum(m.n - rank, 1.0)
+        total, squares = self.rows.row_scores(self.anchor, inverse)
+        scale = m.n / (np.maximum(rank, 1) * left)
+        error = scale * np.sqrt(np.maximum(squares - total**2 / m.n, 0.0))
+        excess = np.maximum(total * scale - 1 - SURE * error, 0.0)
+        return replace(m, q=m.q + left * excess)
