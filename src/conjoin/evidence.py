@@ -133,7 +133,7 @@ class Evidence:
     @cached_property
     def _hard(self) -> FloatArray:
         """Squared errors (F, K) of the clusters as they are."""
-        return strategies.validate(self._clusters, self.working.problem)
+        return self.working.hard(self.labels)[1]
 
     @cached_property
     def _honest(self) -> FloatArray:
@@ -163,26 +163,22 @@ class Evidence:
         w = self.working
         error = float(np.mean(self._joined.sum(axis=0) / w.moments.w))
         rows = int(np.sum(self.described.sizes))
-        beta = strategies.fit(self._everything, w.problem)[0][0]
+        beta = w.hard(self._everything)[0][0]
         return self.described.model(w.basis, beta, rows, error)
 
     @cached_property
     def _joined(self) -> FloatArray:
         """Squared errors (F, K) of one model for all."""
-        return strategies.validate(self._everything, self.working.problem)
+        return self.working.hard(self._everything)[1]
 
     @property
-    def _clusters(self) -> strategies.Refit:
-        return strategies.clusters(self.labels, self.working.hyper)
+    def _everything(self) -> IntArray:
+        return np.zeros_like(self.labels)
 
     @property
-    def _everything(self) -> strategies.Refit:
-        return strategies.clusters(np.zeros_like(self.labels), self.working.hyper)
-
-    @cached_property
     def _cluster_coef(self) -> FloatArray:
         """Coefficients (K, p) of the clusters as they are."""
-        return strategies.fit(self._clusters, self.working.problem)[0]
+        return self.working.hard(self.labels)[0]
 
     def _choose(self, strategy: str) -> tuple[str, FloatArray, FloatArray]:
         """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
