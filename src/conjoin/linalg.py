@@ -46,6 +46,13 @@ def matvec(M: FloatArray, v: FloatArray) -> FloatArray:
     return product
 
 
+def sum_by(values: FloatArray, labels: IntArray, count: int) -> FloatArray:
+    """Return sums (count, ...) of entries (K, ...) with the same label."""
+    total = np.zeros((count, *values.shape[1:]))
+    np.add.at(total, labels, values)
+    return total
+
+
 def trace_product(A: FloatArray, B: FloatArray) -> FloatArray:
     """Return tr(AB) for stacks of symmetric matrices."""
     value: FloatArray = np.einsum("...ij,...ij->...", A, B)

@@ -117,7 +117,7 @@ def _verdicts(pairs: list[tuple[IntArray, IntArray]], working: Working) -> list[
     for size in np.unique(sizes):
         some = np.flatnonzero(sizes == size)
         level = SPLIT_LEVEL / (size - 1)
-        asked = [pairs[i] for i in some]
+        asked = [(pairs[i][0].tolist(), pairs[i][1].tolist()) for i in some]
         answers[some] = working.judge.verdicts(asked, delta=level, interval=False)[0]
     return list(answers)
 

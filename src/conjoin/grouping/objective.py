@@ -55,12 +55,7 @@ def subtract(a: Sums, b: Sums) -> Sums:
 
 def sum_by(sums: Sums, labels: IntArray, clusters: int) -> Sums:
     """Add datasets up by cluster label."""
-    result = []
-    for array in sums:
-        total = np.zeros((clusters, *array.shape[1:]))
-        np.add.at(total, labels, array)
-        result.append(total)
-    return tuple(result)
+    return tuple(linalg.sum_by(array, labels, clusters) for array in sums)
 
 
 def _fit(G: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -112,7 +112,7 @@ def _logistic(eta: FloatArray) -> FloatArray:
 
 
 def _poisson_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
-    """Return half the deviance: with the part in y alone it is not negative, ratios have a sense."""
+    """Return half the deviance, which is not negative: so ratios of errors make sense."""
     beyond = np.maximum(eta - LARGEST_COUNT_LOG, 0.0)
     loss: FloatArray = np.exp(eta - beyond) * (1 + beyond * (1 + beyond / 2)) - y * eta
     return loss + (xlogy(y, y) - y)

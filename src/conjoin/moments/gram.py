@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
-from conjoin.linalg import dot, matvec
+from conjoin.linalg import dot, matvec, sum_by
 
 MOST_PADDING = 3
 FIELDS = ("G", "h", "q", "n", "w")
@@ -138,13 +138,8 @@ class Moments:
 
     def sum_by(self, labels: IntArray) -> "Moments":
         """Return the moments (C,) of clusters of datasets (K,), by the label of each."""
-
-        def total(array: FloatArray) -> FloatArray:
-            sums = np.zeros((int(labels.max()) + 1, *array.shape[1:]))
-            np.add.at(sums, labels, array)
-            return sums
-
-        return self.each(total)
+        count = int(labels.max()) + 1
+        return self.each(lambda array: sum_by(array, labels, count))
 
     def sse(self, beta: FloatArray) -> FloatArray:
         """Return the weighted squared errors of `beta` (..., p) on these rows, summed."""

@@ -67,8 +67,8 @@ def collect_rows(
 ) -> DatasetCollection:
     """Do the same for columns whose roles are known; `fewest` datasets are needed.
 
-    `family` "auto" takes text and booleans for classes, numbers for numbers. Weights are `relative`,
-    in mean one, unless they are to be taken as they are.
+    `family` "auto" takes text and booleans for classes, numbers for numbers. Weights are
+    `relative`, in mean one, unless they are to be taken as they are.
     """
     collection = _collected(data, roles, missing, columns, fewest, family)
     mean = collection.weights.mean()
