@@ -44,6 +44,8 @@ FARTHEST = 4.0  # change of eta by which moments are moved at most
 POOLED_RIDGE = 1.0  # on slopes of the first fit, in rows of one
 OWN_RIDGE = 1e-3  # of datasets' own fits around the anchor, which only separable data feel
 OWN_MOVES = 8
+# Verdicts weigh the information itself, which for rare classes changes fast with coefficients.
+OWN_CLOSE = 1e-6
 # Rows a parameter, and rows counted by their information a parameter, from which the distribution
 # of coefficients is close enough to normal for a verdict.
 FEWEST_ROWS, FEWEST_MASS = 10.0, 5.0
@@ -313,7 +315,7 @@ class Likelihood:
             away = OWN_RIDGE * (beta - self.anchor)
             score = m.h - linalg.matvec(m.G, beta)
             step = linalg.solve(m.G + OWN_RIDGE * np.eye(m.p), score - away)
-            nearer = near.near(np.where(few[:, None], self.anchor, beta + step))
+            nearer = near.near(np.where(few[:, None], self.anchor, beta + step), OWN_CLOSE)
             if nearer is near:
                 break
             near, beta = nearer, nearer.anchor
