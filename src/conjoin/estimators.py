@@ -440,7 +440,7 @@ class JoinRegressor(RegressorMixin, _Join):  # type: ignore[misc]
     weights_ : dict of str to float
         Shares of the strategies in "auto".
     errors_ : dict of str to Estimate
-        Validated mean squared error of every strategy (for counts minus the log-likelihood a row);
+        Validated mean squared error of every strategy (for counts half the deviance a row);
         found when first asked for.
     verdicts_ : tuple of MergeVerdict
         The ledger: a verdict on every join, and on those refused; found when first asked for.
