@@ -1,7 +1,7 @@
 """Take pictures of the report in headless Chromium: `make screenshots`.
 
 `docs/images/report.png` is the one that the README shows, of the bundled data; pages of 3 and 500
-datasets, in light and dark, go to `build/screenshots`.
+datasets, and of three classes, in light and dark, go to `build/screenshots`.
 """
 
 import shutil
@@ -16,6 +16,7 @@ from conjoin.datasets import make_clusters
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "screenshots"
 README = ROOT / "docs" / "images" / "report.png"
+CLASSES = ROOT / "tests" / "golden" / "classes.json"
 DATA = ROOT / "src" / "conjoin" / "data" / "seoul_bikes.csv.gz"
 
 
@@ -27,6 +28,7 @@ def write_pages() -> list[str]:
         "bikes": conjoin.partition(DATA, target="rented_bikes", by="hour"),
         "three": conjoin.partition(three, target="y"),
         "many": conjoin.partition(many, target="y"),
+        "classes": conjoin.load(CLASSES),
     }
     for name, result in results.items():
         result.report(BUILD / f"{name}.html")

@@ -1,4 +1,4 @@
-"""A headless Chromium, and pages of three, twenty-four and five hundred datasets in it.
+"""A headless Chromium, and pages of three, six and five hundred datasets in it.
 
 Playwright drives the system's chromium and fetches no browser of its own. Without playwright or
 chromium these tests are skipped, except in CI (CONJOIN_BROWSER=required), which installs both.
@@ -52,6 +52,8 @@ def written(tmp_path_factory):
     found = {
         "three": results.clusters(3, 2, 3),
         "hostile": results.hostile(),
+        "classes": results.choices(3),
+        "choice": results.choices(2),
         "many": results.clusters(500),
     }
     for name, result in found.items():

@@ -4,7 +4,7 @@ import pytest
 
 from tests.report.results import BREAKING, FEATURE, HOSTILE
 
-PAGES = ["three", "hostile", "many"]
+PAGES = ["three", "hostile", "many", "classes", "choice"]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -14,7 +14,9 @@ def test_it_loads_with_no_error_and_no_request(opened, name):
     asked = [url for url in page.asked if not url.startswith("data:")]
     assert len(asked) == 1
     assert asked[0].startswith("file://")
-    assert page.page.locator("section").count() == 6
+    classes = name in ("classes", "choice")
+    assert page.page.locator("section").count() == (7 if classes else 6)
+    assert page.page.locator("svg.calibration").count() == classes
     assert page.page.locator("svg.panel").count() > 0
 
 
@@ -86,6 +88,17 @@ def test_hovering(opened):
     assert "cluster" in tip(page)
 
 
+def test_the_calibration_tells_its_numbers(opened):
+    page = opened("choice")
+    figure = page.page.get_by_role("img", name="Calibration: how often predictions")
+    figure.scroll_into_view_if_needed()
+    page.page.locator("svg.calibration circle").first.hover()
+    assert "predicted for ‘yes & <b>no</b>’" in tip(page)
+    assert "came true, between" in tip(page)
+    page.page.get_by_label("Search scores").fill("<i>3")
+    assert names(page, "score-table") == ["<i>3"]
+
+
 def test_figures_by_keyboard(opened):
     page = opened("three")
     page.page.locator("#heat").focus()
@@ -149,7 +162,7 @@ def test_it_prints_whole_tables_in_light(opened, name):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["three", "many"])
+@pytest.mark.parametrize("name", ["three", "many", "classes"])
 def test_accessibility(opened, axe, name, scheme):
     page = opened(name, color_scheme=scheme)
     page.page.evaluate("() => document.querySelectorAll('details').forEach(d => d.open = true)")

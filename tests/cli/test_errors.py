@@ -26,11 +26,27 @@ BAD = {
     "target of a pair": (["compare", "d1.csv", "d2.csv", "-t", "z"], "--target 'z' is not a col"),
     "text target": (
         ["partition", "text_target.csv", "-t", "y", "-b", "store"],
+        "Target 'y' has one class in all rows, 'a'",
+    ),
+    "text target as a number": (
+        ["partition", "text_target.csv", "-t", "y", "-b", "store", "--family", "gaussian"],
         "--target 'y' is not numeric: its type is String, with values such as 'a'",
+    ),
+    "family": (
+        ["partition", "long.parquet", "-t", "y", "-b", "store", "--family", "binomial"],
+        "--family 'binomial' is unknown; expected one of auto, gaussian, logistic, poisson.",
+    ),
+    "numbers as classes": (
+        ["compare", "d1.csv", "d2.csv", "-t", "y", "--family", "logistic"],
+        "Target 'y' is continuous",
+    ),
+    "numbers as counts": (
+        ["partition", "long.parquet", "-t", "y", "-b", "store", "--family", "poisson"],
+        "but --family 'poisson' is for counts",
     ),
     "target missing": (
         ["partition", "no_target.csv", "-t", "y", "-b", "store"],
-        "--target 'y' is missing in all rows",
+        "In all 360 rows 'y' or 'store' is missing",
     ),
     "no by": (["partition", "long.parquet", "-t", "y"], "--by is missing"),
     "by": (["partition", "long.parquet", "-t", "y", "-b", "shop"], "--by 'shop' is not a column"),

@@ -2,7 +2,6 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from conjoin.errors import ArgumentError
 from conjoin.report.figures import heat_image, number, picture, ticks
 from conjoin.report.html import render
 from conjoin.report.sections import describe
-from scripts.golden_report import GOLDEN, golden_page
+from scripts.golden_report import FOLDER, PAGES, golden_page
 from tests.report import results
 
 SECTIONS = ["verdict", "clusters", "map", "coefficients", "datasets", "made"]
@@ -101,9 +100,10 @@ def test_the_picture_of_gains_bears_anything():
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 
 
-def test_the_page_is_as_it_was():
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_as_it_was(name):
     """Words and marks are the same, numbers nearly: another machine rounds otherwise."""
-    new, old = golden_page(), Path(GOLDEN).read_text(encoding="utf-8")
+    new, old = golden_page(name), (FOLDER / name).read_text(encoding="utf-8")
     hint = "if the change is meant, run python -m scripts.golden_report and look at the page"
     assert NUMBER.sub("0", new) == NUMBER.sub("0", old), hint
     for a, b in zip(NUMBER.findall(new), NUMBER.findall(old)):

@@ -22,6 +22,26 @@ def test_figures_are_drawn(name):
         pyplot.close("all")
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_figures_of_classes(classes):
+    result = results.choices(classes)
+    for name in ("errors", "tree", "gains", "coefficients", "calibration"):
+        ax = getattr(result, f"plot_{name}")()
+        ax.figure.canvas.draw()
+    assert result.plot_errors().get_xlabel().startswith("log loss above the best")
+    own = pyplot.subplots()[1]
+    assert result.plot_calibration(ax=own) is own
+    label = "x1" if classes == 2 else "no: x1"
+    assert result.plot_coefficients(label).get_ylabel() == label
+    pyplot.close("all")
+
+
+def test_only_classes_have_a_calibration():
+    for result in (results.hostile(), results.counts()):
+        with pytest.raises(ArgumentError, match="has no classes"):
+            result.plot_calibration()
+
+
 def test_a_feature_can_be_chosen():
     ax = results.hostile().plot_coefficients("x2")
     assert ax.get_ylabel() == "x2"

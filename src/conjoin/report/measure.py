@@ -79,7 +79,7 @@ DEVIANCE = Measure(
     mean="mean deviance",
     gain="half deviance",
     head="half deviance",
-    short="half the deviance",
+    short="half deviance",
     errors="half the mean deviance",
     own_fit="log-linear model",
 )
