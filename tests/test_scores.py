@@ -85,6 +85,19 @@ def test_calibration_is_that_of_scikit_learn(classes):
     assert all(b.interval[0] <= b.observed <= b.interval[1] for b in bins)
 
 
+def test_rare_classes_have_bins_of_as_many_rows():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 200, 2000)
+    true = rng.random(2000) < p
+    bins = calibrate(np.column_stack([1 - p, p]), true.astype(int), np.ones(2000))
+    observed, predicted = calibration_curve(true, p, n_bins=10, strategy="quantile")
+    assert [b.observed for b in bins] == pytest.approx(observed)
+    assert [b.predicted for b in bins] == pytest.approx(predicted)
+    assert {b.rows for b in bins} == {200}
+    same = calibrate(np.full((9, 2), 0.5), np.arange(9) % 2, np.ones(9))
+    assert [(b.predicted, b.rows) for b in same] == [(0.5, 9)]
+
+
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 10), (10, 10), (400, 1000)])
 def test_intervals_are_wilsons(k, n):
     expected = binomtest(k, n).proportion_ci(0.9, method="wilson")

@@ -30,6 +30,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.tables.response import Label
 
 BINS = 10
+FEWEST_BINS = 4  # with rows; where there are fewer, bins have about the same number of rows
 LEVEL = 0.9  # of the intervals for observed shares
 LEAST = float(np.finfo(float).tiny)
 
@@ -206,7 +207,9 @@ def rank_auc(
 def calibrate(P: FloatArray, y: IntArray, w: FloatArray, bins: int = BINS) -> tuple[Bin, ...]:
     """Return bins of predicted probability, those that have rows.
 
-    For two classes of the second one, for more of every class of every row.
+    For two classes of the second one, for more of every class of every row. Bins have the same
+    width; where that puts nearly all rows into a few, as with rare classes, the same number of
+    rows.
     """
     if P.shape[1] == 2:
         p, true = P[:, 1], y == 1
@@ -215,6 +218,9 @@ def calibrate(P: FloatArray, y: IntArray, w: FloatArray, bins: int = BINS) -> tu
         w = np.repeat(w, P.shape[1])
     edges = np.linspace(0.0, 1.0, bins + 1)
     place = np.searchsorted(edges[1:-1], p)  # an edge belongs to the bin below it
+    if len(np.unique(place)) < FEWEST_BINS and len(p):
+        edges = np.quantile(p, edges)
+        place = np.searchsorted(edges[1:-1], p)
     rows = np.bincount(place, minlength=bins)
     total, predicted, observed, squares = (
         np.bincount(place, x, minlength=bins) for x in (w, w * p, w * true, w**2)

@@ -7,6 +7,7 @@ import pytest
 
 import conjoin
 from conjoin.datasets import make_clusters
+from conjoin.report.html import render
 from conjoin.report.sections import colours, commands, describe
 from tests.report import results
 
@@ -141,6 +142,7 @@ def test_the_command_makes_the_same_result():
     folds = conjoin.partition(tables, target="y", folds=5)
     assert "shell" not in commands(folds)
     assert "folds=5" in commands(folds)["python"]
+    assert "folds=5" in render(describe(folds))  # a page without the shell's command
 
 
 def test_settings_tell_files_but_no_folders_and_no_addresses(tmp_path):
@@ -169,8 +171,6 @@ def test_a_model_file_gives_the_same_page(tmp_path):
 
 def test_a_model_file_without_details_says_so(tmp_path):
     import dataclasses
-
-    from conjoin.report.html import render
 
     result = results.hostile()
     result.save(tmp_path / "model.json")

@@ -447,23 +447,23 @@ def calibration(facts: dict[str, Any]) -> str:
     left, right, top, bottom = 56.0, 28.0, 16.0, 46.0
     side = 360.0
     end = top + side
+    first, last = calibration_ends(facts["bins"])
 
-    def x(share: float) -> float:
-        return left + side * share
+    def x(value: float) -> float:
+        return left + side * (value - first) / (last - first)
 
-    def y(share: float) -> float:
-        return end - side * share
+    def y(value: float) -> float:
+        return end - side * (value - first) / (last - first)
 
     parts = []
-    for i in range(6):
-        share = i / 5
+    for value in np.linspace(first, last, 6).tolist():
         parts.append(
-            f'<path class="grid" d="M{_n(left)} {_n(y(share))}h{_n(side)}M{_n(x(share))} '
+            f'<path class="grid" d="M{_n(left)} {_n(y(value))}h{_n(side)}M{_n(x(value))} '
             f'{_n(top)}v{_n(side)}"/>'
-            f'<text class="tick" x="{_n(left - 7)}" y="{_n(y(share))}" text-anchor="end" '
-            f'dominant-baseline="central">{100 * share:.0f} %</text>'
-            f'<text class="tick" x="{_n(x(share))}" y="{_n(end + 17)}" '
-            f'text-anchor="middle">{100 * share:.0f} %</text>'
+            f'<text class="tick" x="{_n(left - 7)}" y="{_n(y(value))}" text-anchor="end" '
+            f'dominant-baseline="central">{100 * value:g} %</text>'
+            f'<text class="tick" x="{_n(x(value))}" y="{_n(end + 17)}" '
+            f'text-anchor="middle">{100 * value:g} %</text>'
         )
     parts.append(
         f'<path class="zero" stroke-dasharray="5 4" d="M{_n(left)} {_n(end)}L{_n(left + side)} '
@@ -496,6 +496,22 @@ def calibration(facts: dict[str, Any]) -> str:
     )
 
 
+def calibration_ends(bins: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """Return the ends of the axes: 0 and 1, nearer where all bins lie in one half.
+
+    >>> rare = {"predicted": 0.004, "interval": [0.001, 0.012]}
+    >>> calibration_ends([rare])
+    (0.0, 0.02)
+    """
+    ends = [end for b in bins for end in (b["predicted"], *b["interval"])]
+    high, low = max(ends, default=1.0), min(ends, default=0.0)
+    near = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+    return (
+        1 - min((e for e in near if e >= 1 - low), default=1.0),
+        min((e for e in near if e >= high), default=1.0),
+    )
+
+
 def bin_words(b: dict[str, Any], positive: str | None) -> list[str]:
     """Return what a dot of the calibration says."""
     low, high = b["interval"]
@@ -514,7 +530,9 @@ def share(value: float) -> str:
     ('12.3 %', '0.12 %', '100 %')
     """
     percent = 100 * value
-    return f"{percent:.1f} %" if 10 <= percent < 99.95 else f"{percent:.2g} %"
+    if percent >= 99.95:
+        return "100 %"
+    return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2g} %"
 
 
 # --- 7: representations --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from conjoin.errors import ArgumentError
 from conjoin.report.figures import (
     JOIN,
     TICKS,
+    calibration_ends,
     leaf_label,
     strategy_scales,
     stretch,
@@ -142,7 +143,9 @@ def plot_calibration(result: Partition, ax: Any = None) -> Any:
     bins = result.calibration
     ax = _axes(ax, 4.8, 4.6)
     most = max(b.rows for b in bins)
-    ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1)
+    facts = [{"predicted": b.predicted, "interval": b.interval} for b in bins]
+    first, last = calibration_ends(facts)
+    ax.plot([first, last], [first, last], color="0.6", linestyle="--", linewidth=1)
     for b in bins:
         ax.plot([b.predicted] * 2, b.interval, color=PALETTE[0], linewidth=1.2, alpha=0.7)
     ax.scatter(
@@ -156,8 +159,9 @@ def plot_calibration(result: Partition, ax: Any = None) -> Any:
     what = f" of {result.classes[1]}" if len(result.classes) == 2 else ""
     ax.set_xlabel(_plain(f"predicted probability{what}"))
     ax.set_ylabel(f"share that came true ({100 * SCORES_LEVEL:.0f} % intervals)")
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
+    room = 0.02 * (last - first)
+    ax.set_xlim(first - room, last + room)
+    ax.set_ylim(first - room, last + room)
     ax.set_aspect("equal")
     return ax
 

@@ -111,10 +111,10 @@ def cautions(result: Partition) -> list[str]:
     scored = result.evidence.scored(result.strategy) if result.classes else None
     one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())
     if one_class:
-        has = "dataset has" if one_class == 1 else "datasets have"
+        have = "has" if one_class == 1 else "have"
         found.append(
-            f"{one_class} of {len(result.labels)} {has} rows of one class only: no AUC can be told "
-            "there, and no model of its own."
+            f"{one_class} of {len(result.labels)} datasets {have} rows of one class only: there is "
+            "no AUC, and models live on what others lend them."
         )
     return found
 
