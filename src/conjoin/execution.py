@@ -4,12 +4,19 @@ The work is long stacks of small matrices. A linear algebra library that starts 
 them spends its time on waking them, and on a busy machine on waiting for them.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
 SMALL_COLUMNS = 64
+MOST_WORKERS = 4
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 
 @contextmanager
@@ -20,3 +27,27 @@ def small_matrices(columns: int) -> Iterator[None]:
         return
     with threadpool_limits(limits=1, user_api="blas"):
         yield
+
+
+def each(work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool) -> Iterator[Found]:
+    """Give the results for all items, in their order, from threads unless `alone`.
+
+    Products and inverses of stacks leave the interpreter free for another thread meanwhile. The
+    results hang on the items only, so they are the same for any number of threads.
+    """
+    workers = min(_processors(), MOST_WORKERS, len(items))
+    if alone or workers < 2:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield from pool.map(work, items)
+    finally:  # what has not begun when interrupted is left
+        pool.shutdown(cancel_futures=True)
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -25,6 +25,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.execution import each
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
     Tree,
@@ -61,6 +62,7 @@ from conjoin.moments import Moments
 FEW_ROWS = 10_000
 FOLD_STEPS = 12
 SMALL, LARGE = 3e6, 3e7
+LEAST_SHARED = 5e5  # operations of one pass over datasets from which threads are worth waking
 MOST_COLUMNS_PER_DATASET = 2
 # Separate least squares has no guard against columns that a dataset hardly shows; it is reported
 # beside the others, and partial pooling comes close to it wherever datasets are large.
@@ -373,11 +375,16 @@ def run(
     names = tuple(plan.refits)
     total = len(names) + len(names) // 2
     tell(len(names) // 2, total)  # the plan takes about as long as half of the folds
-    coef, outside = [], []
-    for done, name in enumerate(names, start=len(names) // 2 + 1):
+
+    def fitted(name: str) -> tuple[FloatArray, FloatArray]:
         beta, near = fit(plan.refits[name], problem)
+        return beta, fit_outside(plan.fold_refits[name], near)
+
+    coef, outside = [], []
+    found = each(fitted, names, alone=_size(problem.moments) < LEAST_SHARED)
+    for done, (beta, folds) in enumerate(found, start=len(names) // 2 + 1):
         coef.append(beta)
-        outside.append(fit_outside(plan.fold_refits[name], near))
+        outside.append(folds)
         tell(done, total)
     fold_coef = np.stack(outside)  # (S, F, K, p)
     cells = np.stack([problem.loss(beta) for beta in fold_coef])

@@ -1,0 +1,40 @@
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from conjoin import execution
+from conjoin.datasets import make_clusters
+from conjoin.pipeline import partition
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_results_come_in_the_order_of_the_items(alone):
+    def work(i):
+        time.sleep(0.01 * (3 - i))
+        return i, threading.current_thread() is threading.main_thread()
+
+    found = list(execution.each(work, range(3), alone=alone))
+    assert [i for i, _ in found] == [0, 1, 2]
+    if alone or len(os.sched_getaffinity(0)) < 2:
+        assert all(main for _, main in found)
+
+
+def test_an_error_reaches_the_caller():
+    def work(i):
+        raise ValueError(i)
+
+    with pytest.raises(ValueError, match="0"):
+        list(execution.each(work, range(3), alone=False))
+
+
+def test_the_same_answer_for_any_number_of_threads(monkeypatch):
+    tables = make_clusters(sizes=(300, 301), n=12, p=9, distance=2.0).tables()
+    answers = []
+    for workers in (1, 3):
+        monkeypatch.setattr(execution, "_processors", lambda workers=workers: workers)
+        result = partition(tables, target="y")
+        answers.append(np.array([fit.intercept for fit in result.coefficients.values()]))
+    np.testing.assert_array_equal(*answers)
