@@ -158,9 +158,13 @@ SETTINGS = [
     Setting(10, (600, 600), 0.05, root=0.960),
     Setting(20, (200, 200), root=1.293),
     Setting(20, (200, 600), 0.3, root=1.069),
+    Setting(20, (500, 500), 0.1, root=1.109),
     Setting(4, (40, 40), 1 / 3, classes=3, root=2.130),
     Setting(4, (100, 300), 0.1, classes=3, root=0.830),
 ]
+# Seven rows of the rare class on the smaller side, and ten times as many rows on the other: how far
+# the coefficients are hangs together with how many rows of it there are by chance.
+SKEWED = Setting(3, (150, 1500), 0.05, root=0.796)
 every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 
 
@@ -191,7 +195,18 @@ def test_false_aparts(setting):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", [SETTINGS[i] for i in (1, 5, 7, 12, 17)], ids=str)
+def test_false_joins_with_few_rows_of_a_class():
+    test_false_joins(SKEWED)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(reason="one in six is kept apart falsely")
+def test_false_aparts_with_few_rows_of_a_class():
+    test_false_aparts(SKEWED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", [SETTINGS[i] for i in (1, 5, 7, 12, 18)], ids=str)
 def test_verdicts_are_given(setting):
     """Levels would be kept by saying nothing; so verdicts come where the answer is clear."""
     same = Drawn.of(setting, 0.0, 200).verdicts()
@@ -219,7 +234,7 @@ def test_fewer_than_ten_rows_a_coefficient_leave_it_undecided(setting, distance)
     assert set(Drawn.of(setting, distance, 100).verdicts()) == {"undecided"}
 
 
-@pytest.mark.parametrize("setting", [SETTINGS[i] for i in (3, 6, 16)], ids=str)
+@pytest.mark.parametrize("setting", [SETTINGS[i] for i in (3, 6, 17)], ids=str)
 def test_pairs_together_get_the_verdicts_they_get_alone(setting):
     """What is simulated here is what `compare` says."""
     for distance in (0.0, 2.5 * setting.root):
