@@ -200,17 +200,26 @@ def test_false_joins_with_few_rows_of_a_class():
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="one in six is kept apart falsely")
+@pytest.mark.xfail(reason="one in six is kept apart falsely", strict=False)
 def test_false_aparts_with_few_rows_of_a_class():
     test_false_aparts(SKEWED)
 
 
+CLEAR = [
+    Setting(3, (60, 60), 0.3, 2.0),
+    Setting(5, (200, 200)),
+    Setting(5, (100, 800), 0.4, way="level"),
+    Setting(10, (300, 300), 0.3),
+    Setting(4, (100, 300), 0.2, classes=3),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", [SETTINGS[i] for i in (1, 5, 7, 12, 18)], ids=str)
+@pytest.mark.parametrize("setting", CLEAR, ids=str)
 def test_verdicts_are_given(setting):
     """Levels would be kept by saying nothing; so verdicts come where the answer is clear."""
     same = Drawn.of(setting, 0.0, 200).verdicts()
-    far = Drawn.of(setting, 2.5 * setting.root, 200).verdicts()
+    far = Drawn.of(setting, 2.5, 200).verdicts()
     print(f"{setting}: join {np.mean(same == 'join'):.2f}, apart {np.mean(far == 'apart'):.2f}")
     assert np.mean(same == "join") > 0.2
     assert np.mean(same == "apart") < 0.05
