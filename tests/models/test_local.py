@@ -321,16 +321,18 @@ def test_moments_are_moved_no_farther_than_they_can_be_trusted(family):
 def test_own_moments_are_near_maximum_likelihood(family, monkeypatch):
     monkeypatch.setattr(local, "FEWEST_ROWS", 1.0)
     monkeypatch.setattr(local, "FEWEST_MASS", 0.1)
+    monkeypatch.setattr(local, "FEWEST_RARE", 0.1)
+    monkeypatch.setattr(local, "LEAST_EVEN", 0.0)
     rows = Rows(family, sizes=np.array([80, 90, 120, 60]))
     problem = rows.likelihood()
-    moments, mass = problem.own()
+    moments, backing = problem.own()
     own = np.linalg.solve(moments.G, moments.h[..., None])[..., 0]
     flat = 30 * np.eye(D * family.m)  # so weak a prior that each dataset stands alone
     wanted = penalised(rows, problem.rows.phi, np.arange(4), flat, 1e6, 1.0)
     assert_allclose(own, wanted, atol=0.02)
-    assert np.all(mass > 0)
+    assert np.all(backing.mass > 0)
     if family is not POISSON:
-        assert np.all(mass <= problem.moments.n / family.m + 1e-9)
+        assert np.all(backing.mass <= problem.moments.n / family.m + 1e-9)
 
 
 def test_mass_counts_rows_by_their_information():
@@ -399,9 +401,9 @@ def test_awkward_data_stay_finite(family, change, sizes):
     assert outcome.weights.sum() == pytest.approx(1.0)
     grouped = strategy.clusters(outcome.search.labels, hyper)
     assert np.isfinite(strategy.fit(grouped, problem)[0]).all()
-    moments, mass = problem.own()
+    moments, backing = problem.own()
     assert all(np.isfinite(getattr(moments, name)).all() for name in ("G", "h", "q", "n", "w"))
-    judge = Judge.of(moments, mass)
+    judge = Judge.of(moments, backing)
     pairs = [((i,), (j,)) for i in range(4) for j in range(i)]
     answers, ends = judge.verdicts(pairs, delta=0.1, interval=True)
     few = np.array(sizes) < local.FEWEST_ROWS * D

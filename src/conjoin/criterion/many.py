@@ -19,7 +19,7 @@ from conjoin.criterion.verdict import (
     gain_ends,
     own_minus_joint,
 )
-from conjoin.models.local import FEWEST_MASS, FEWEST_ROWS
+from conjoin.models.local import Backing
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
@@ -39,21 +39,21 @@ class Judge:
     moments : Moments (K,)
     rss, df : arrays (K,)
         Residual squares of the datasets' own fits and their degrees of freedom.
-    mass : array (K,), optional
-        For a likelihood: how many rows each dataset counts for in the information. A side with too
-        few rows, or too few so counted, is left undecided: its coefficients are not normal enough.
+    backing : Backing, optional
+        For a likelihood: what there is to go by. Where that is too little for coefficients to be
+        close to normal, pairs are left undecided.
     """
 
     moments: Moments
     rss: FloatArray
     df: FloatArray
-    mass: FloatArray | None = None
+    backing: Backing | None = None
 
     @classmethod
-    def of(cls, moments: Moments, mass: FloatArray | None = None) -> "Judge":
+    def of(cls, moments: Moments, backing: Backing | None = None) -> "Judge":
         """Fit every dataset by itself."""
         fit = fit_ols(moments)
-        return cls(moments, fit.rss, moments.n - fit.rank, mass)
+        return cls(moments, fit.rss, moments.n - fit.rank, backing)
 
     def verdicts(
         self, pairs: Sequence[Pair], *, delta: float, interval: bool
@@ -85,17 +85,11 @@ class Judge:
 
     def _enough(self, pairs: Sequence[Pair]) -> BoolArray:
         """Say for which pairs both sides have rows enough for a verdict."""
-        if self.mass is None:
+        if self.backing is None or not pairs:
             return np.ones(len(pairs), dtype=bool)
-        enough = [
-            min(
-                self.moments.n[list(side)].sum() / (FEWEST_ROWS * self.moments.p),
-                self.mass[list(side)].sum() * self.moments.outputs / (FEWEST_MASS * self.moments.p),
-            )
-            for pair in pairs
-            for side in pair
-        ]
-        return np.all(np.reshape(enough, (-1, 2)) >= 1.0, axis=1)
+        sides = self.backing.of([side for pair in pairs for side in pair])
+        both: BoolArray = sides.enough(self.moments.p // self.moments.outputs).reshape(-1, 2)
+        return np.asarray(both.all(axis=1))
 
     def _sides(self, pairs: Sequence[Pair]) -> tuple[Side, Side]:
         weights = np.array([1 / (len(a) + len(b)) for a, b in pairs])

@@ -34,7 +34,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.models.glm import GlmFamily, PaddedRows, blocks, fit_many, probabilities
 from conjoin.moments import Moments
 from conjoin.scores import HeldOut
@@ -49,6 +49,9 @@ OWN_CLOSE = 1e-6
 # Rows a parameter, and rows counted by their information a parameter, from which the distribution
 # of coefficients is close enough to normal for a verdict.
 FEWEST_ROWS, FEWEST_MASS = 10.0, 5.0
+# The same for rows outside the most frequent class. And of a class of share pi, n pi (1 - pi) over
+# (1 - 2 pi)^2, the inverse of its count's squared skewness: estimates of a rare class are skewed.
+FEWEST_RARE, LEAST_EVEN = 4.0, 20.0
 SURE = 2.0  # standard errors by which rows must scatter too much
 
 
@@ -209,6 +212,18 @@ class GlmRows:
             np.add.at(total, index // F, linalg.dot(rows.w, by_row))
         return total / most
 
+    def backing(self, b0: FloatArray) -> "Backing":
+        """Return what there is to go by in each dataset, at coefficients b0 (K, P)."""
+        K, F = self.n.shape
+        counts = np.zeros((K, self.family.m + 1))
+        for index, rows in self.stacks:
+            for label in range(counts.shape[1]):
+                own = np.sum((rows.y == label) & (rows.w > 0), axis=1)
+                np.add.at(counts[:, label], index // F, own)
+        if self.family.scatters:
+            counts = np.zeros((K, 1))
+        return Backing(self.n.sum(axis=1) / self.family.m, self.mass(b0), counts)
+
     def row_scores(self, b0: FloatArray, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return sums (K,) over rows of u = s_i'G^-1 s_i and of u^2, s_i being a row's score."""
         K, F = self.n.shape
@@ -233,6 +248,45 @@ class GlmRows:
             by_row = eta if eta.ndim == 2 else eta.max(axis=2)
             np.maximum.at(most, index // F, np.where(rows.w > 0, by_row, 0.0).max(axis=1))
         return most
+
+
+@dataclass(frozen=True, eq=False)
+class Backing:
+    """What a verdict on datasets (K,), or groups of them, rests on.
+
+    Parameters
+    ----------
+    rows : array (K,)
+    mass : array (K,)
+        Rows counted by their information.
+    counts : array (K, C)
+        Rows of each class; a single column of zeros where there are none.
+    """
+
+    rows: FloatArray
+    mass: FloatArray
+    counts: FloatArray
+
+    def of(self, groups: Sequence[Sequence[int]]) -> "Backing":
+        """Return what groups of datasets rest on."""
+        index = [np.asarray(group, dtype=int) for group in groups]
+        return Backing(
+            *(
+                np.array([values[i].sum(axis=0) for i in index])
+                for values in (self.rows, self.mass, self.counts)
+            )
+        )
+
+    def enough(self, columns: int) -> BoolArray:
+        """Say where it is enough for models with so many columns a class."""
+        enough = (self.rows >= FEWEST_ROWS * columns) & (self.mass >= FEWEST_MASS * columns)
+        if self.counts.shape[1] == 1:
+            return enough
+        most = self.counts.max(axis=1)
+        share = most / np.maximum(self.rows, 1.0)
+        uneven = np.maximum(2 * share - 1, 0.0) ** 2
+        even = self.rows * share * (1 - share) >= LEAST_EVEN * uneven
+        return enough & even & (self.rows - most >= FEWEST_RARE * columns)
 
 
 def _pearson(rows: PaddedRows, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
@@ -300,15 +354,13 @@ class Likelihood:
         """Return minus the log-likelihood (F, K) of coefficients (F, K, P)."""
         return self.rows.loss(beta)
 
-    def own(self) -> tuple[Moments, FloatArray]:
-        """Return moments (K,) near each dataset's own fit, and the rows (K,) it counts for there.
+    def own(self) -> tuple[Moments, Backing]:
+        """Return moments (K,) near each dataset's own fit, and what these rest on.
 
         Datasets of too few rows for a fit of their own stay near the anchor.
         """
         m = self.moments
-        few = (m.n < FEWEST_ROWS * m.p) | (
-            self.rows.mass(self.anchor) < FEWEST_MASS * m.p / m.outputs
-        )
+        few = ~self.rows.backing(self.anchor).enough(m.p // m.outputs)
         near, beta = self, self.anchor
         for _ in range(OWN_MOVES):
             m = near.moments
@@ -319,7 +371,7 @@ class Likelihood:
             if nearer is near:
                 break
             near, beta = nearer, nearer.anchor
-        return near._scattered(), self.rows.mass(near.anchor)
+        return near._scattered(), self.rows.backing(near.anchor)
 
     def _scattered(self) -> Moments:
         """Return the moments (K,) with noise by the sandwich where rows scatter too much.
