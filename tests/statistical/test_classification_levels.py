@@ -200,7 +200,6 @@ def test_false_joins_with_few_rows_of_a_class():
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="one in six is kept apart falsely", strict=False)
 def test_false_aparts_with_few_rows_of_a_class():
     test_false_aparts(SKEWED)
 
