@@ -20,6 +20,8 @@ from benchmarks.classification.rivals import (
 CONTESTANTS: dict[str, Factory] = {
     "separate": SeparateLogistic,
     "pooled": PooledLogistic,
+    "separate-in-order": partial(SeparateLogistic, shuffle=False),
+    "pooled-in-order": partial(PooledLogistic, shuffle=False),
     "sklego": LegoGroupedClassifier,
     "ridge-intercept": partial(RidgeByGroup, slopes=False),
     "ridge-slopes": partial(RidgeByGroup, slopes=True),

@@ -53,10 +53,14 @@ class LogisticByValidation(ClassifierMixin, BaseEstimator):
     shares : dict
         Share of every class in all training rows, classes sorted (see `class_shares`): the columns
         of the predictions.
+    shuffle : bool
+        Whether folds are drawn from shuffled rows. LogisticRegressionCV takes them in order by
+        default, which chooses C badly where rows are sorted.
     """
 
-    def __init__(self, shares: dict[str, float]) -> None:
+    def __init__(self, shares: dict[str, float], shuffle: bool = True) -> None:
         self.shares = shares
+        self.shuffle = shuffle
 
     def fit(self, X: Any, y: TextArray) -> "LogisticByValidation":
         """Choose C and fit."""
@@ -66,7 +70,7 @@ class LogisticByValidation(ClassifierMixin, BaseEstimator):
         self.C_ = float("nan")
         if len(self._own) > 1:
             settings = _solver(X)
-            self.C_ = _chosen_C(X, y, settings)
+            self.C_ = _chosen_C(X, y, settings, self.shuffle)
             self._model = LogisticRegression(C=self.C_, **settings).fit(X, y)
         return self
 
@@ -107,7 +111,7 @@ def _solver(X: Any) -> dict[str, Any]:
     return {"solver": "newton-cholesky", "max_iter": _DENSE_ITERATIONS}
 
 
-def _chosen_C(X: Any, y: TextArray, settings: dict[str, Any]) -> float:
+def _chosen_C(X: Any, y: TextArray, settings: dict[str, Any], shuffle: bool) -> float:
     """Return C by cross-validation, see `LogisticByValidation`."""
     classes, counts = np.unique(y, return_counts=True)
     enough = FOLDS if np.sum(counts >= FOLDS) > 1 else RARE
@@ -115,7 +119,8 @@ def _chosen_C(X: Any, y: TextArray, settings: dict[str, Any]) -> float:
     if np.sum(used) < 2:
         return 1.0
     rows = np.isin(y, classes[used])
-    folds = StratifiedKFold(min(FOLDS, int(counts[used].min())), shuffle=True, random_state=0)
+    splits = min(FOLDS, int(counts[used].min()))
+    folds = StratifiedKFold(splits, shuffle=shuffle, random_state=0 if shuffle else None)
     search = LogisticRegressionCV(
         Cs=10,
         cv=folds,
@@ -130,10 +135,12 @@ def _chosen_C(X: Any, y: TextArray, settings: dict[str, Any]) -> float:
 
 
 class SeparateLogistic:
-    """A logistic regression of its own for every group."""
+    """A logistic regression of its own for every group; `shuffle` as in `LogisticByValidation`."""
 
     name = "separate"
-    note = ""
+
+    def __init__(self, shuffle: bool = True) -> None:
+        self.shuffle, self.note = shuffle, ""
 
     def fit_predict(
         self,
@@ -151,16 +158,19 @@ class SeparateLogistic:
         for group, rows in test.items():
             own = train[group]
             lacking += len(np.unique(y_train[own].astype(str))) < len(shares)
-            model = LogisticByValidation(shares).fit(X_train[own], y_train[own])
+            model = LogisticByValidation(shares, self.shuffle).fit(X_train[own], y_train[own])
             answer[rows] = model.predict_proba(X_test[rows])
         self.note = f"{lacking} groups lack a class" if lacking else ""
         return answer
 
 
 class PooledLogistic:
-    """One logistic regression for all rows, blind to the groups."""
+    """One logistic regression for all rows, blind to the groups; `shuffle` as above."""
 
     name = "pooled"
+
+    def __init__(self, shuffle: bool = True) -> None:
+        self.shuffle = shuffle
 
     def fit_predict(
         self,
@@ -171,7 +181,7 @@ class PooledLogistic:
         groups_test: TextArray,
     ) -> FloatArray:
         """Fit and predict; see `benchmarks.arena.rivals.Contestant.fit_predict`."""
-        model = LogisticByValidation(class_shares(y_train)).fit(X_train, y_train)
+        model = LogisticByValidation(class_shares(y_train), self.shuffle).fit(X_train, y_train)
         return model.predict_proba(X_test)
 
 

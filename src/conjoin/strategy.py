@@ -86,7 +86,8 @@ FARTHEST = 1.5
 MOST_CENTRES = 12
 MANY_DATASETS = 300
 MOST_MOVES = 6  # times that a likelihood's moments are formed anew for a strategy
-ROUNDS = 4  # the same while variances are sought
+ROUNDS = 4  # the same while variances are sought, in as many steps each
+ROUND_STEPS = 8
 # Ridge of separate fits where there is no least squares, in rows of one: of slopes around zero, of
 # levels around that of all rows.
 SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
@@ -202,7 +203,8 @@ def set_out(problem: Problem) -> tuple[Problem, Hyper]:
     """
     hyper = None
     for _ in range(ROUNDS):
-        hyper = fit_variances(problem.moments, SLOPES, start=hyper)
+        steps = 100 if problem.exact else ROUND_STEPS
+        hyper = fit_variances(problem.moments, SLOPES, start=hyper, steps=steps)
         nearer = problem.near(posterior(problem.moments, hyper).beta)
         if nearer is problem:
             break
