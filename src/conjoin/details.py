@@ -281,11 +281,7 @@ def map_of(
     """Return gains of joining every two groups, with verdicts on all pairs or the contested."""
     M = len(groups)
     left, right = np.triu_indices(M, 1)
-    if all(len(group) == 1 for group in groups):
-        index = np.array([group[0] for group in groups])
-        gains = judge.pair_gains(index[left], index[right])
-    else:
-        gains = judge.gains([(groups[int(i)], groups[int(j)]) for i, j in zip(left, right)])
+    gains = judge.gains([(groups[int(i)], groups[int(j)]) for i, j in zip(left, right)])
     cluster = labels[[group[0] for group in groups]]
     chosen: IntArray = np.arange(len(left))
     if M > MOST_VERDICTS:

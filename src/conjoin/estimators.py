@@ -156,6 +156,8 @@ class _Join(BaseEstimator):  # type: ignore[misc]
     def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
         """Return X as a table and y as an array, in the manner of scikit-learn's checks."""
         numbers = self._family() != "logistic"
+        if numbers:
+            _refuse_text(y)
         if is_frame(X):
             y = self._read_labels(y) if not numbers else validate_data(self, y=y, y_numeric=True)
             table = to_arrow(X)
@@ -402,6 +404,16 @@ class _Join(BaseEstimator):  # type: ignore[misc]
         if "text/html" in bundle:
             bundle["text/html"] = self._repr_html_inner()
         return bundle
+
+
+def _refuse_text(y: Any) -> None:
+    """Refuse a target of words where numbers are predicted."""
+    first = next(iter(np.ravel(np.asarray(y, dtype=object))[:1]), None)
+    if isinstance(first, str) and not first.strip().lstrip("+-").replace(".", "", 1).isdigit():
+        raise DataError(
+            f"y holds text, such as {first!r}, but JoinRegressor predicts numbers; use "
+            "JoinClassifier for classes."
+        )
 
 
 class JoinRegressor(RegressorMixin, _Join):  # type: ignore[misc]

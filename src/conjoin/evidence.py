@@ -295,7 +295,16 @@ class Evidence:
         found: dict[str, list[Alternative]] = {name: [] for name in names}
         for c, line in zip(cluster, self._judge(merges, interval=few)):
             found[line.left[0]].append(Alternative(c, line.verdict, line.gain, line.interval))
-        return {name: tuple(lines) for name, lines in found.items()}
+        return {name: self._best_first(name, lines) for name, lines in found.items()}
+
+    def _best_first(self, name: str, lines: Sequence[Alternative]) -> tuple[Alternative, ...]:
+        """Return the own cluster, if others are in it, then other clusters by what they gain."""
+        own = int(self.labels[self._position[name]])
+
+        def rank(line: Alternative) -> tuple[bool, float]:
+            return line.cluster != own, np.inf if np.isnan(line.gain) else -line.gain
+
+        return tuple(sorted(lines, key=rank))
 
     def _nearest(self, name: str) -> list[int]:
         """Return the other clusters, nearest first."""

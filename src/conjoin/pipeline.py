@@ -12,6 +12,7 @@ from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, Progress
 from conjoin.criterion import CRITERIA, Criterion, Unit, make_criterion
 from conjoin.criterion.checks import check_count, check_level
+from conjoin.criterion.many import Judge
 from conjoin.criterion.risk import cluster_errors, noise_variances
 from conjoin.criterion.verdict import judge, rows_to_settle
 from conjoin.errors import ArgumentError
@@ -161,8 +162,7 @@ def _compare_likelihoods(
         answers, ends = judge_of.verdicts([((0,), (1,))], delta=delta, interval=True)
         gain = float(judge_of.gains([((0,), (1,))])[0])
         scale, m = working.gain_scale, judge_of.moments
-        undecided = answers[0] == "undecided"
-        grown = rows_to_settle(m[0], m[1], delta=delta) if undecided else 1.0
+        grown = 1.0 if answers[0] != "undecided" else _likelihood_rows_to_settle(judge_of, delta)
         fits, errors = [], []
         for refit in (strategies.separate_ridged, strategies.clusters(PAIR_JOINED, working.hyper)):
             coef, near = strategies.fit(refit, working.problem)
@@ -175,10 +175,11 @@ def _compare_likelihoods(
         )
         joined = known.model(working.basis, fits[1][0], sum(rows), float(errors[1].mean()))
         lead = float(errors[0].mean() - errors[1].mean())
+        enough = bool(judge_of.enough([((0,), (1,))])[0])
     return Comparison(
         verdict=answers[0],
-        join=lead > 0,
-        gain=gain * scale,
+        join=lead > 0 if answers[0] == "undecided" else answers[0] == "join",
+        gain=gain * scale if enough else lead,
         interval=(float(ends[0, 0] * scale), float(ends[0, 1] * scale)),
         delta=delta,
         rows_to_settle=grown,
@@ -194,6 +195,15 @@ def _compare_likelihoods(
         error_separate=(fit_a.error + fit_b.error) / 2,
         error_joined=joined.error,
     )
+
+
+def _likelihood_rows_to_settle(judge_of: Judge, delta: float) -> float | None:
+    """Return by what factor two datasets would have to grow for a verdict, if that is known."""
+    m = judge_of.moments
+    assert judge_of.backing is not None
+    short = float(judge_of.backing.short(m.p // m.outputs).max())
+    grown = rows_to_settle(m[0], m[1], delta=delta)
+    return None if grown is None or not np.isfinite(short) else max(grown, short)
 
 
 def partition(
@@ -411,7 +421,8 @@ def _check_method(family: str, method: str | Criterion, criterion: Criterion | N
     if criterion is not None or method == "validated":
         raise ArgumentError(
             f"method={_method_name(method)!r} is for numbers, but the target is of family "
-            f"{family!r}; leave method out, or choose 'risk', 'evidence' or 'mallows'."
+            f"{family!r}; leave method out, or choose 'risk', 'evidence', 'mallows', 'chow', "
+            "'bic' or 'kmeans'."
         )
 
 

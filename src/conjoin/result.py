@@ -576,8 +576,10 @@ def known_target(y: Any, rows: int, response: Response) -> FloatArray:
     """Return the target of rows as numbers, those of classes if it has any."""
     values = y.to_list() if hasattr(y, "to_list") else np.asarray(y).tolist()
     if np.ndim(values) != 1 or len(values) != rows:
+        what = "label" if response.classes else "finite number"
         raise DataError(
-            f"y must hold one value for each of the {rows} rows of X; got shape {np.shape(values)}."
+            f"y must hold one {what} for each of the {rows} rows of X; got shape "
+            f"{np.shape(values)}."
         )
     if response.classes:
         return response.codes(values)

@@ -10,7 +10,7 @@ from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.criterion.many import Judge
 from conjoin.models.glm import BERNOULLI, POISSON, GlmFamily, multinomial
-from conjoin.models.local import LeastSquares, Likelihood, Problem
+from conjoin.models.local import Joins, LeastSquares, Likelihood, Problem
 from conjoin.models.partial import Hyper
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
@@ -78,11 +78,10 @@ class Working:
     def judge(self) -> Judge:
         """Verdicts on groups of datasets; of a likelihood near the datasets' own fits."""
         problem = self.problem
-        return (
-            Judge.of(*problem.own())
-            if isinstance(problem, Likelihood)
-            else Judge.of(problem.moments)
-        )
+        if isinstance(problem, Likelihood):
+            moments, backing = problem.own()
+            return Judge.of(moments, backing, Joins(problem.rows, moments))
+        return Judge.of(problem.moments)
 
     def hard(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return coefficients (K, p) and losses (F, K) of clusters with one model each."""

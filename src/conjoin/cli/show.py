@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from conjoin.cli.words import printable, with_options
+from conjoin.fits import LogisticFit
 from conjoin.report.measure import Measure, measure_of, measure_of_fit
 from conjoin.report.summarize import cautions, few, headline, scores_in_words
 from conjoin.reproduce.synthetic import Cell
@@ -278,6 +279,10 @@ def show_dataset(facts: dict[str, Any]) -> None:
     for name, values in largest[:MOST_FEATURES_SHOWN]:
         table.add_row(_text(name), f"{values['own']:.5g}", f"{values['pooled']:.5g}")
     _section(console, "Where it differs most from the pooled model", table)
+    if len(facts.get("classes", [])) == 2:
+        first, second = facts["classes"]
+        words = f"Coefficients are of the log-odds of {second!r} against {first!r}."
+        console.print(_text(words, "dim"))
 
 
 def _scores_of_one(scores: dict[str, Any]) -> str:
@@ -310,9 +315,11 @@ def show_comparison(result: Comparison, a: str, b: str) -> None:
     }
     low, high = result.interval
     measure: Measure = measure_of_fit(result.fit_joined)
+    known = math.isfinite(low) or math.isfinite(high)
+    ends = f"between {low:+.4g} and {high:+.4g} at level {result.delta:g}; " if known else ""
     text = (
         f"{words[result.verdict]}: the gain of joining, the fall of the expected {measure.gain}, "
-        f"is {result.gain:+.4g} (between {low:+.4g} and {high:+.4g} at level {result.delta:g}; "
+        f"is {result.gain:+.4g} ({ends}"
         f"{measure.short} {measure.text(result.error_joined)} joined, "
         f"{measure.text(result.error_separate)} separate)"
     )
@@ -327,6 +334,8 @@ def show_comparison(result: Comparison, a: str, b: str) -> None:
 def _more_rows(result: Comparison) -> str:
     """Say how many more rows would settle an undecided comparison."""
     factor = result.rows_to_settle
+    if factor is None and isinstance(result.fit_joined, LogisticFit):
+        return "one of them has too few rows of a class, or none, for a verdict"
     if factor is None:
         return "even a thousand times the rows would not settle it"
     more_a, more_b = (math.ceil((factor - 1) * fit.rows) for fit in (result.fit_a, result.fit_b))

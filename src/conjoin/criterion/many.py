@@ -19,12 +19,14 @@ from conjoin.criterion.verdict import (
     gain_ends,
     own_minus_joint,
 )
-from conjoin.models.local import Backing
+from conjoin.models.local import Backing, Joins
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
 BATCH = 16  # comparisons at once: each batch takes as many steps as its slowest one
 PAIRS = 4096  # gains of pairs at once
+MOST_EXACT = 500  # gains up to which what joining costs is found by fits of its own
+MOST_STRETCH = 20.0
 LEAN = 4.0  # rows that the pooled noise of two datasets counts for, as in `models.noise`
 
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -42,18 +44,23 @@ class Judge:
     backing : Backing, optional
         For a likelihood: what there is to go by. Where that is too little for coefficients to be
         close to normal, pairs are left undecided.
+    joins : Joins, optional
+        For a likelihood: what joining really costs. Gains and intervals are brought to that.
     """
 
     moments: Moments
     rss: FloatArray
     df: FloatArray
     backing: Backing | None = None
+    joins: Joins | None = None
 
     @classmethod
-    def of(cls, moments: Moments, backing: Backing | None = None) -> "Judge":
+    def of(
+        cls, moments: Moments, backing: Backing | None = None, joins: Joins | None = None
+    ) -> "Judge":
         """Fit every dataset by itself."""
         fit = fit_ols(moments)
-        return cls(moments, fit.rss, moments.n - fit.rank, backing)
+        return cls(moments, fit.rss, moments.n - fit.rank, backing, joins)
 
     def verdicts(
         self, pairs: Sequence[Pair], *, delta: float, interval: bool
@@ -67,7 +74,7 @@ class Judge:
         nu = [min(self.df[list(a)].sum(), self.df[list(b)].sum()) for a, b in pairs]
         # Pairs with few degrees of freedom need a finer grid; like goes with like.
         order = np.argsort(nu, kind="stable")
-        order = order[self._enough(pairs)[order]]
+        order = order[self.enough(pairs)[order]]
         for start in range(0, len(order), BATCH):
             some = order[start : start + BATCH].tolist()
             one, two = self._sides([pairs[i] for i in some])
@@ -75,7 +82,8 @@ class Judge:
             join, apart = tests.decide()
             if interval:
                 with np.errstate(invalid="ignore"):  # of pairs of which nothing is known
-                    low, high = gain_ends(tests, delta, join, apart)
+                    stretch = self._stretches([pairs[i] for i in some])
+                    low, high = gain_ends(tests, delta, join, apart, stretch)
             else:
                 low, high = np.where(join, 0.0, -np.inf), np.where(apart, 0.0, np.inf)
             ends[some] = np.stack([low, high], axis=1)
@@ -83,7 +91,15 @@ class Judge:
                 answers[i] = "join" if joined else "apart" if parted else "undecided"
         return answers, ends
 
-    def _enough(self, pairs: Sequence[Pair]) -> BoolArray:
+    def _stretches(self, pairs: Sequence[Pair]) -> FloatArray:
+        """Return by what factor joining costs more than moments say, (B,)."""
+        if self.joins is None:
+            return np.ones(len(pairs))
+        by_moments, really = self.joins.costs(pairs)
+        ratio = really / np.where(by_moments > 0, by_moments, 1.0)
+        return np.where(by_moments > 0, np.clip(ratio, 1 / MOST_STRETCH, MOST_STRETCH), 1.0)
+
+    def enough(self, pairs: Sequence[Pair]) -> BoolArray:
         """Say for which pairs both sides have rows enough for a verdict."""
         if self.backing is None or not pairs:
             return np.ones(len(pairs), dtype=bool)
@@ -120,6 +136,15 @@ class Judge:
 
     def gains(self, pairs: Sequence[Pair]) -> FloatArray:
         """Return the estimated fall (B,) of the error when each pair of groups is joined."""
+        gains = self._gains(pairs)
+        if self.joins is not None and len(pairs) <= MOST_EXACT:
+            known = np.flatnonzero(self.enough(pairs))
+            by_moments, really = self.joins.costs([pairs[i] for i in known.tolist()])
+            gains[known] -= really - by_moments
+        return gains
+
+    def _gains(self, pairs: Sequence[Pair]) -> FloatArray:
+        """Return the gains by moments."""
         single = np.array([len(a) == len(b) == 1 for a, b in pairs], dtype=bool)
         gains = np.empty(len(pairs))
         if single.any():

@@ -339,9 +339,15 @@ def _crossing(tests: Comparison, targets: FloatArray) -> FloatArray:
 
 
 def gain_ends(
-    tests: Comparison, delta: float, join: BoolArray, apart: BoolArray
+    tests: Comparison,
+    delta: float,
+    join: BoolArray,
+    apart: BoolArray,
+    stretch: FloatArray | float = 1.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends for the gain sigma2^2 (mass - m), the worst over rho and the noise scale.
+
+    `stretch` (...,) is a factor for m where joining is known to cost more than moments say.
 
     m is bounded by inverting the test, sigma2^2 by the residuals given rho: for the true rho their
     sum is independent of their ratio. The level is shared between the two; where the sign is
@@ -354,10 +360,11 @@ def gain_ends(
     most, least = _crossing(tests, np.array([level, 1 - level]))
     half = tests.nu[..., None] / 2
     small, large = (half * tests.pooled / gammaincinv(half, x) for x in (1 - gamma, gamma))
-    lower, upper = tests.joining - most, tests.parting - least
+    factor = np.asarray(stretch)[..., None]
+    lower, upper = tests.joining - factor * most, tests.parting - factor * least
     low = np.min(lower * np.where(lower > 0, small, large), axis=-1)
     high = np.max(upper * np.where(upper > 0, large, small), axis=-1)
-    tiny = np.finfo(float).tiny
+    tiny = 1e-30  # in place of zero, so that the sign tells; short floats of a file can hold it
     low = np.where(join, np.maximum(low, 0.0), np.minimum(low, -tiny))
     high = np.where(apart, np.minimum(high, 0.0), np.maximum(high, tiny))
     low = np.where(tests.known, low, -np.inf)

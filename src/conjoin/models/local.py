@@ -27,7 +27,7 @@ statistic over phi, so that datasets may scatter more or less than a Poisson law
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -115,6 +115,8 @@ class GlmRows:
     family : GlmFamily
     stacks : sequence of (numbers of cells, PaddedRows)
         Cell (k, f) has the number k F + f.
+    plain : (design, target, weights, starts)
+        The same rows one after another, sorted by dataset.
     n, w : arrays (K, F)
         Rows, times the predictors of a row, and sums of weights.
     phi : float
@@ -123,6 +125,7 @@ class GlmRows:
 
     family: GlmFamily
     stacks: Sequence[tuple[IntArray, PaddedRows]]
+    plain: tuple[FloatArray, FloatArray, FloatArray, IntArray]
     n: FloatArray
     w: FloatArray
     phi: float = 1.0
@@ -146,7 +149,8 @@ class GlmRows:
         stacks = list(blocks(Z[order], y[order], weights[order], bounds))
         n: FloatArray = np.bincount(cell, weights > 0, minlength=K * folds).astype(np.float64)
         w: FloatArray = np.bincount(cell, weights, minlength=K * folds).astype(np.float64)
-        return cls(family, stacks, n.reshape(K, folds) * family.m, w.reshape(K, folds))
+        plain = (Z, y, weights, np.asarray(starts))
+        return cls(family, stacks, plain, n.reshape(K, folds) * family.m, w.reshape(K, folds))
 
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return the loss (F, K) of coefficients (F, K, P)."""
@@ -279,14 +283,20 @@ class Backing:
 
     def enough(self, columns: int) -> BoolArray:
         """Say where it is enough for models with so many columns a class."""
-        enough = (self.rows >= FEWEST_ROWS * columns) & (self.mass >= FEWEST_MASS * columns)
-        if self.counts.shape[1] == 1:
-            return enough
-        most = self.counts.max(axis=1)
-        share = most / np.maximum(self.rows, 1.0)
-        uneven = np.maximum(2 * share - 1, 0.0) ** 2
-        even = self.rows * share * (1 - share) >= LEAST_EVEN * uneven
-        return enough & even & (self.rows - most >= FEWEST_RARE * columns)
+        return self.short(columns) <= 1.0
+
+    def short(self, columns: int) -> FloatArray:
+        """Return how many times as many rows would be enough; infinite where a class is absent."""
+        needs = [(FEWEST_ROWS * columns, self.rows), (FEWEST_MASS * columns, self.mass)]
+        if self.counts.shape[1] > 1:
+            most = self.counts.max(axis=1)
+            share = most / np.maximum(self.rows, 1.0)
+            uneven = np.maximum(2 * share - 1, 0.0) ** 2
+            needs.append((FEWEST_RARE * columns, self.rows - most))
+            needs.append((LEAST_EVEN * uneven, self.rows * share * (1 - share)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factors = [np.where(np.equal(need, 0), 0.0, need / there) for need, there in needs]
+        return np.asarray(np.max(factors, axis=0))
 
 
 def _pearson(rows: PaddedRows, gradient: FloatArray, curvature: FloatArray) -> FloatArray:
@@ -324,7 +334,7 @@ class Likelihood:
         if family.scatters:
             local = family.at(y, Z @ pooled)
             scatter = weights @ (local.gradient**2 / local.curvature) / max(len(y) - P, 1)
-            rows = GlmRows(family, rows.stacks, rows.n, rows.w, float(max(scatter, 1e-6)))
+            rows = replace(rows, phi=float(max(scatter, 1e-6)))
         return cls(rows, np.broadcast_to(pooled, (K, P)).copy())
 
     @cached_property
@@ -391,3 +401,64 @@ class Likelihood:
         error = scale * np.sqrt(np.maximum(squares - total**2 / m.n, 0.0))
         excess = np.maximum(total * scale - 1 - SURE * error, 0.0)
         return replace(m, q=m.q + left * excess)
+
+
+@dataclass(frozen=True, eq=False)
+class Joins:
+    """Exact losses of joining groups of datasets, beside what moments say of them.
+
+    Moments near the datasets' own fits take the loss for a parabola. Where datasets are far apart
+    it is steeper than that near the joint fit, and joining costs more than moments have it.
+    """
+
+    rows: GlmRows
+    moments: Moments
+    known: dict[tuple[int, ...], FloatArray] = field(default_factory=dict)
+
+    def costs(self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> FloatArray:
+        """Return twice the loss (2, B) that joining adds, by moments and as it is.
+
+        Averaged over the datasets of a pair, each counting the same, in units of the moments.
+        """
+        costs = np.zeros((2, len(pairs)))
+        for i, (left, right) in enumerate(pairs):
+            both = (*left, *right)
+            joint, own = self._fit(both), np.stack([self._fit(tuple(s)) for s in (left, right)])
+            side = np.repeat([0, 1], [len(left), len(right)])
+            m = self.moments[list(both)]
+            by_moments = _joint(self.moments, both) - np.stack(
+                [_joint(self.moments, s) for s in (left, right)]
+            )
+            share = 1 / (len(both) * m.w)
+            costs[0, i] = share @ linalg.quadratic(by_moments[side], m.G)
+            added = [
+                self._loss(k, joint) - self._loss(k, own[s]) for k, s in zip(both, side.tolist())
+            ]
+            costs[1, i] = max(float(share @ np.array(added)) * 2 / self.rows.phi, 0.0)
+        return costs
+
+    def _fit(self, members: Sequence[int]) -> FloatArray:
+        """Return the coefficients (P,) of one fit to all rows of some datasets."""
+        key = tuple(sorted(members))
+        if key not in self.known:
+            Z, y, w, starts = self.rows.plain
+            rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in key])
+            ridge = np.full(Z.shape[1] * self.rows.family.m, OWN_RIDGE)
+            whole = np.array([0, len(rows)])
+            start = _joint(self.moments, key)[None]
+            fit = fit_many(Z[rows], y[rows], w[rows], whole, self.rows.family, ridge, start)
+            self.known[key] = fit.beta[0]
+        return self.known[key]
+
+    def _loss(self, k: int, beta: FloatArray) -> float:
+        """Return the loss of coefficients (P,) on a dataset."""
+        Z, y, w, starts = self.rows.plain
+        rows = slice(int(starts[k]), int(starts[k + 1]))
+        family = self.rows.family
+        eta = Z[rows] @ beta.reshape(-1, family.m)
+        return float(w[rows] @ family.loss(y[rows], eta[:, 0] if family.m == 1 else eta))
+
+
+def _joint(moments: Moments, members: Sequence[int]) -> FloatArray:
+    union = moments[list(members)].union()
+    return linalg.solve(union.G, union.h)

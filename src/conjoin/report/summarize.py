@@ -132,6 +132,7 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
         "rows": model.rows,
         "strategy": result.strategy,
         "family": result.family,
+        **({"classes": list(result.classes)} if result.classes else {}),
         "reason": _reason(result, name),
         "errors": _dataset_errors(result, name),
         **({} if scored is None else {"scores": of_dataset(scored.scores[name])}),
