@@ -167,7 +167,7 @@ def test_refusals_are_the_same_where_rows_stay(table, rows_stay, monkeypatch):
     cases = [
         (table.assign(sales=1.0), "Target 'sales' is 1 in every row"),
         (table.assign(sales=np.nan), "In all 1500 rows 'sales' or 'store' is missing"),
-        (table.assign(sales="much"), "target='sales' is not numeric"),
+        (table.assign(sales=table["sales"].map(lambda x: [x])), "target='sales' is not numeric"),
         (table.assign(store="a"), "There is only one dataset"),
         (table.assign(store=range(len(table))), "Each of the 1,495 datasets has a single row"),
         (table.assign(price=np.inf), "Column 'price' has an infinite value"),
