@@ -93,24 +93,26 @@ def read_results(path: Path) -> pd.DataFrame:
     return pd.read_csv(path).drop_duplicates(_KEY, keep="last")
 
 
-def score(results: pd.DataFrame) -> Scores:
+def score(results: pd.DataFrame, references: Sequence[str] = REFERENCES) -> Scores:
     """Compute relative errors.
 
     Parameters
     ----------
     results : DataFrame
-        As `read_results` returns them; both references must be among the contestants.
+        As `read_results` returns them; the references must be among the contestants.
+    references : sequence of str
+        Contestants, the better of which is the reference of a set and share.
 
     Returns
     -------
     Scores
         Sets and contestants in their order of appearance.
     """
-    missing = set(REFERENCES) - set(results["contestant"])
+    missing = set(references) - set(results["contestant"])
     if missing:
         raise ValueError(f"The results lack {sorted(missing)}: relative errors need both.")
     errors = _pivot(results, "error")
-    means = errors[list(REFERENCES)].groupby(level=_CELL, sort=False).mean()
+    means = errors[list(references)].groupby(level=_CELL, sort=False).mean()
     reference = means.idxmin(axis=1)
     of_split = reference.loc[[key[:2] for key in errors.index]]
     own = errors.to_numpy()[np.arange(len(errors)), errors.columns.get_indexer(of_split)]
@@ -277,10 +279,14 @@ def main(arguments: Sequence[str] | None = None, page: Page = REGRESSION) -> int
     )
     parser.add_argument("--results", type=Path, default=page.results, help="CSV file of the runs")
     parser.add_argument("--strategies", default="", help="a,b,c: what hindsight may choose from")
+    parser.add_argument(
+        "--references", default=",".join(REFERENCES), help="a,b: others to divide by"
+    )
     parser.add_argument("--output", type=Path, help="markdown file; printed if not given")
     options = parser.parse_args(arguments)
     strategies = [name for name in options.strategies.split(",") if name]
-    text = render(score(read_results(options.results)), strategies, page)
+    references = options.references.split(",")
+    text = render(score(read_results(options.results), references), strategies, page)
     if options.output is None:
         print(text, end="")
     else:
