@@ -332,7 +332,7 @@ def test_assign_refuses_unknown_labels(result, shops):
         result.assign(X, ["c1", "c9", "c2"])
     with pytest.raises(DataError, match="label None"):
         result.assign(X, ["c1", None, "c2"])
-    with pytest.raises(DataError, match="one value for each of the 3 rows"):
+    with pytest.raises(DataError, match="one label for each of the 3 rows"):
         result.assign(X, ["c1", "c2"])
 
 

@@ -1,6 +1,5 @@
 """Fitted models as users get them: plain values in the units of their data, which predict rows."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -8,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.errors import ConjoinWarning, DataError
+from conjoin.errors import DataError, warn_caller
 from conjoin.tables.columns import to_columns
 from conjoin.tables.frame import is_table
 from conjoin.tables.response import Label, Response
@@ -161,12 +160,10 @@ def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> Floa
     if not beyond.any():
         return rows
     column = list(limits)[int(np.argmax(beyond.sum(axis=0)))]
-    warnings.warn(
+    warn_caller(
         f"{int(beyond.any(axis=1).sum())} of {len(rows)} rows lie further outside the training "
         f"rows than these are wide, most often in column {column!r}; they are predicted as at that "
-        "limit (limit=False lets lines go on).",
-        ConjoinWarning,
-        stacklevel=4,
+        "limit (limit=False lets lines go on)."
     )
     return np.clip(rows, low, high)
 

@@ -1,6 +1,5 @@
 """What users get back: frozen objects with plain values in the units of their data."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.fits import (
     Fit,
     LinearFit,
@@ -442,11 +441,9 @@ class Partition:
                 "Choose on_unseen='pooled' or 'nearest' to predict it all the same."
             )
         if unseen and on_unseen == "pooled":
-            warnings.warn(
+            warn_caller(
                 f"{len(unseen)} datasets were not there at fitting ({shown(unseen)}); they get the "
-                "pooled model.",
-                ConjoinWarning,
-                stacklevel=3,
+                "pooled model."
             )
         if on_unseen == "nearest":
             for name in unseen:
