@@ -44,6 +44,10 @@ class Page:
         CSV file of the runs.
     blanks : str
         What an empty cell of the second table means, if there are any.
+    others : tuple of str
+        Other references, against which contestants are shown too, if there are any.
+    why : str
+        What these are.
     """
 
     command: str
@@ -52,6 +56,8 @@ class Page:
     source: str
     results: Path
     blanks: str = ""
+    others: tuple[str, ...] = ()
+    why: str = ""
 
 
 REGRESSION = Page(
@@ -286,7 +292,12 @@ def main(arguments: Sequence[str] | None = None, page: Page = REGRESSION) -> int
     options = parser.parse_args(arguments)
     strategies = [name for name in options.strategies.split(",") if name]
     references = options.references.split(",")
-    text = render(score(read_results(options.results), references), strategies, page)
+    results = read_results(options.results)
+    text = render(score(results, references), strategies, page)
+    if page.others and set(page.others) <= set(results["contestant"]):
+        table = summarise(score(results, page.others), strategies)
+        shown = _markdown(table.columns, table.to_numpy(dtype=object))
+        text += f"\n## Other references\n\n{page.why}\n\n{shown}\n"
     if options.output is None:
         print(text, end="")
     else:
