@@ -10,7 +10,7 @@ from conjoin import LinearFit  # noqa: E402
 from conjoin.datasets import make_clusters  # noqa: E402
 from conjoin.errors import ArgumentError, DataError  # noqa: E402
 from conjoin.representations import MLP, Function, Heads, Tap, embed  # noqa: E402
-from conjoin.representations.torch_tools import Training  # noqa: E402
+from conjoin.representations.training import Training  # noqa: E402
 
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-9}
 

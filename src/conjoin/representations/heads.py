@@ -23,14 +23,13 @@ from conjoin.representations.torch_files import read_weights, write_weights
 from conjoin.representations.torch_mlp import MLPFeatures, describe_body, read_body
 from conjoin.representations.torch_tap import Body, TapFeatures, evaluating
 from conjoin.representations.torch_tools import (
-    Course,
     Limit,
     Module,
-    Training,
     linear,
     require_torch,
     train,
 )
+from conjoin.representations.training import Course, Training
 from conjoin.result import Partition
 
 torch = require_torch()

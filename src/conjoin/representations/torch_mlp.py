@@ -12,10 +12,11 @@ e           penultimate activations                               (n, width)
 t           target, centred and scaled; or the number of a class  (n,)
 ==========  ====================================================  ============
 
-Weights and shuffles are drawn by NumPy from the seed, on rows in their own order: torch only does
-the sums, in double precision and on one thread.
+Weights and shuffles are drawn from the seed, on rows in their own order; sums are taken in double
+precision and on one thread. Training is `perceptron`'s, what is trained a torch module.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -35,16 +36,15 @@ from conjoin.representations.base import (
     check_choice,
     unit_names,
 )
+from conjoin.representations.perceptron import train_perceptron
 from conjoin.representations.torch_files import read_weights, write_weights
 from conjoin.representations.torch_tools import (
-    Course,
     Standardise,
-    Training,
     linear,
     one_thread,
     require_torch,
-    train,
 )
+from conjoin.representations.training import Course, Training
 
 torch = require_torch()
 
@@ -127,22 +127,18 @@ class MLP(Representation):
             basis = replace(basis, target_center=0.0, target_scale=1.0)
         widths = (p, *[self.width or p] * self.hidden)
         outputs = 1 if rows.classes is None else len(rows.classes)
-        draw = _Draw(self.random_state)
-        body = make_body(basis, widths, draw)
-        head = draw.linear(widths[-1], outputs)
-        target = torch.tensor(basis.response(rows.y))
-        first, rest = body[0], body[1:]  # rows are standardised once, not in every batch
-        course = train(
-            [*body.parameters(), *head.parameters()],
-            _squared(rest, head) if rows.classes is None else _cross_entropy(rest, head),
-            (first(torch.tensor(rows.X)), target if rows.classes is None else target.long()),
-            torch.tensor(rows.weights),
+        layers, course = train_perceptron(
+            first_layers((*widths, outputs), stream(self.random_state, "mlp", "weights")),
+            (rows.X - basis.center) / basis.scale,
+            basis.response(rows.y),
+            rows.weights,
             self._training,
             stream(self.random_state, "mlp", "rows"),
-            progress,
+            classes=rows.classes is not None,
+            progress=progress,
         )
-        for part in (body, head):
-            part.requires_grad_(False)
+        body = make_body(basis, layers[:-1])
+        head = as_linear(layers[-1])
         return MLPFeatures(unit_names(widths[-1]), body, head, basis, self, course, rows.classes)
 
 
@@ -214,7 +210,7 @@ class MLPFeatures(Features):
         course = {name: tuple(values) for name, values in content["course"].items()}
         return cls(
             names=unit_names(head["weight"].shape[1]),
-            body=body.requires_grad_(False),
+            body=body,
             head=linear(head["bias"].numpy(), head["weight"].numpy()).requires_grad_(False),
             basis=Basis(standardise.center.numpy(), standardise.scale.numpy(), center, scale, True),
             settings=MLP(**content["settings"]),
@@ -223,24 +219,25 @@ class MLPFeatures(Features):
         )
 
 
-class _Draw:
-    """First weights: uniform within one over the root of the number of inputs."""
-
-    def __init__(self, seed: int) -> None:
-        self.rng = stream(seed, "mlp", "weights")
-
-    def linear(self, inputs: int, outputs: int) -> Any:
-        limit = 1 / np.sqrt(inputs)
-        slopes = self.rng.uniform(-limit, limit, (outputs, inputs))
-        return linear(self.rng.uniform(-limit, limit, outputs), slopes)
-
-
-def make_body(basis: Basis, widths: tuple[int, ...], draw: _Draw) -> Any:
-    """Return the layers from columns to the last activations."""
-    layers: list[Any] = [Standardise(basis.center, basis.scale)]
+def first_layers(widths: tuple[int, ...], rng: np.random.Generator) -> list[FloatArray]:
+    """Draw the first weights: uniform within one over the root of the number of inputs."""
+    layers: list[FloatArray] = []
     for inputs, outputs in zip(widths, widths[1:]):
-        layers += [draw.linear(inputs, outputs), torch.nn.ReLU()]
-    return torch.nn.Sequential(*layers)
+        limit = 1 / np.sqrt(inputs)
+        slopes = rng.uniform(-limit, limit, (outputs, inputs))
+        layers.append(np.vstack([slopes.T, rng.uniform(-limit, limit, outputs)]))
+    return layers
+
+
+def as_linear(layer: FloatArray) -> Any:
+    """Return slopes and, in the last line, intercepts (inputs + 1, outputs) as a torch layer."""
+    return linear(layer[-1], layer[:-1].T).requires_grad_(False)
+
+
+def make_body(basis: Basis, layers: Sequence[FloatArray]) -> Any:
+    """Return the torch layers from columns to the last activations."""
+    parts = [part for layer in layers for part in (as_linear(layer), torch.nn.ReLU())]
+    return torch.nn.Sequential(Standardise(basis.center, basis.scale), *parts)
 
 
 def describe_body(body: Any) -> dict[str, Any]:
@@ -251,21 +248,8 @@ def describe_body(body: Any) -> dict[str, Any]:
 
 def read_body(content: dict[str, Any]) -> Any:
     """Build the layers that `describe_body` has described."""
-    widths = tuple(content["widths"])
-    body = make_body(Basis.raw(widths[0]), widths, _Draw(0))
+    widths = content["widths"]
+    layers = [np.zeros((i + 1, o)) for i, o in zip(widths, widths[1:])]
+    body = make_body(Basis.raw(widths[0]), layers)
     body.load_state_dict(content["body"])
     return body
-
-
-def _squared(body: Any, head: Any) -> Any:
-    def losses(x: Any, t: Any) -> Any:
-        return (head(body(x))[:, 0] - t) ** 2
-
-    return losses
-
-
-def _cross_entropy(body: Any, head: Any) -> Any:
-    def losses(x: Any, t: Any) -> Any:
-        return torch.nn.functional.cross_entropy(head(body(x)), t, reduction="none")
-
-    return losses

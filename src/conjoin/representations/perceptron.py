@@ -1,0 +1,170 @@
+"""A network of Linear and ReLU layers with its gradient written out.
+
+    a_0 = x,  z_i = [a_i, 1] W_i,  a_(i+1) = max(z_i, 0),  output = z_last
+
+==========  ======================================================  ========================
+symbol      meaning                                                 shape
+==========  ======================================================  ========================
+a           activations of a batch, with a column of ones           (batch, inputs + 1)
+z           what a layer makes of them                              (batch, outputs)
+W           slopes of a layer, its intercepts in the last line      (inputs + 1, outputs)
+delta       gradient of the batch's mean loss by z                  (batch, outputs)
+gradient    of the same by W: a' delta                              as W
+==========  ======================================================  ========================
+
+Layers of this size cost less than the bookkeeping of automatic differentiation: a step is some
+twenty calls on arrays that exist already. All parameters lie in one vector, so that descent moves
+them at once.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
+from conjoin.execution import small_matrices
+from conjoin.representations.training import Course, Training, descend
+
+
+def train_perceptron(
+    layers: Sequence[FloatArray],
+    X: FloatArray,
+    t: FloatArray,
+    weights: FloatArray,
+    training: Training,
+    rng: np.random.Generator,
+    *,
+    classes: bool = False,
+    progress: Progress | None = None,
+) -> tuple[list[FloatArray], Course]:
+    """Return the layers W after training, and how it went.
+
+    t is the target of a squared error or, with `classes`, the number of a class, whose softmax's
+    cross entropy is lowered.
+    """
+    network = Perceptron(layers, X, t, weights, training, classes=classes)
+    # One thread whatever the width: sums come out the same everywhere.
+    with small_matrices(1), np.errstate(over="ignore", invalid="ignore"):
+        course = descend(network, len(X), training, rng, progress)
+    return network.layers, course
+
+
+class Perceptron:
+    """A network in training on its rows."""
+
+    def __init__(
+        self,
+        layers: Sequence[FloatArray],
+        X: FloatArray,
+        t: FloatArray,
+        weights: FloatArray,
+        training: Training,
+        *,
+        classes: bool,
+    ) -> None:
+        self.theta = np.concatenate([W.ravel() for W in layers])
+        self.gradient, self.velocity = np.zeros_like(self.theta), np.zeros_like(self.theta)
+        self.layers = _views(self.theta, layers)
+        self.slopes = [W[:-1].T for W in self.layers]
+        self.gradients = _views(self.gradient, layers)
+        self.X = np.ones((len(X), X.shape[1] + 1))
+        self.X[:, :-1] = X
+        self.t: AnyArray = t.astype(np.int64) if classes else t
+        self.weights, self.training = weights, training
+        self.loss = _cross_entropy if classes else _squared
+        self.batches: dict[int, _Batch] = {}
+
+    def step(self, rows: IntArray) -> tuple[float, float]:
+        """Take one step on these rows; return their weighted sum of losses and of weights."""
+        batch, loss, size = self._forward(rows)
+        if size:
+            self._backward(batch)
+            self._move()
+        return loss, size
+
+    def losses(self, rows: IntArray) -> tuple[float, float]:
+        """Return the same two sums and learn nothing."""
+        _, loss, size = self._forward(rows)
+        return loss, size
+
+    def parameters(self) -> FloatArray:
+        """Return a copy of what is learned."""
+        return self.theta.copy()
+
+    def restore(self, parameters: FloatArray) -> None:
+        """Put such a copy back."""
+        self.theta[:] = parameters
+
+    def _forward(self, rows: IntArray) -> tuple["_Batch", float, float]:
+        """Fill a batch: its activations and, as the last z, delta of the output."""
+        batch = self.batches.get(len(rows))
+        if batch is None:
+            batch = self.batches[len(rows)] = _Batch(len(rows), self.layers)
+        # Rows are in range; "clip" takes them without a copy to be safe.
+        self.X.take(rows, 0, batch.a[0], "clip")
+        for a, W, z, after in zip(batch.a, self.layers, batch.z, batch.after):
+            np.dot(a, W, out=z)
+            np.maximum(z, 0.0, out=after)
+        np.dot(batch.a[-1], self.layers[-1], out=batch.z[-1])
+        w = self.weights.take(rows)
+        size = float(w.sum())
+        return batch, self.loss(batch.z[-1], self.t.take(rows), w, size), size
+
+    def _backward(self, batch: "_Batch") -> None:
+        """Go from delta of the output to the gradient; every z becomes its delta."""
+        delta = batch.z[-1]
+        for i in range(len(self.layers) - 1, 0, -1):
+            np.dot(batch.a[i].T, delta, out=self.gradients[i])
+            z, alive = batch.z[i - 1], batch.alive[i - 1]
+            np.greater(z, 0.0, out=alive)
+            np.dot(delta, self.slopes[i], out=z)
+            delta = np.multiply(z, alive, out=z)
+        np.dot(batch.a[0].T, delta, out=self.gradients[0])
+
+    def _move(self) -> None:
+        """Take a step of descent with momentum."""
+        if self.training.weight_decay:
+            self.gradient += self.training.weight_decay * self.theta
+        self.velocity *= self.training.momentum
+        self.velocity += self.gradient
+        self.theta -= self.training.rate * self.velocity
+
+
+class _Batch:
+    """Room for the values of a batch."""
+
+    def __init__(self, size: int, layers: Sequence[FloatArray]) -> None:
+        self.a = [np.ones((size, len(W))) for W in layers]
+        self.after = [a[:, :-1] for a in self.a[1:]]
+        self.z = [np.empty((size, W.shape[1])) for W in layers]
+        self.alive = [np.empty(z.shape, dtype=bool) for z in self.z[:-1]]
+
+
+def _views(vector: FloatArray, layers: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return parts of a vector in the shapes of the layers."""
+    ends = np.cumsum([W.size for W in layers])
+    return [part.reshape(W.shape) for part, W in zip(np.split(vector, ends[:-1]), layers)]
+
+
+def _squared(z: FloatArray, t: FloatArray, w: FloatArray, size: float) -> float:
+    """Return the weighted sum of squared errors; z (n, 1) becomes delta."""
+    error = z[:, 0]
+    error -= t
+    pull = w * error
+    loss = float(pull @ error)
+    np.multiply(pull, 2.0 / (size or 1.0), out=error)
+    return loss
+
+
+def _cross_entropy(z: FloatArray, t: IntArray, w: FloatArray, size: float) -> float:
+    """Return the weighted sum of cross entropies; z (n, classes) becomes delta."""
+    lines = np.arange(len(t))
+    z -= z.max(axis=1, keepdims=True)
+    own = z[lines, t]
+    np.exp(z, out=z)
+    total = z.sum(axis=1)
+    loss = float(w @ (np.log(total) - own))
+    z /= total[:, None]
+    z[lines, t] -= 1.0
+    z *= (w / (size or 1.0))[:, None]
+    return loss
