@@ -7,12 +7,18 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra nn)")
 
 import conjoin  # noqa: E402
 from conjoin import LinearFit  # noqa: E402
-from conjoin.datasets import make_clusters  # noqa: E402
+from conjoin.datasets import (  # noqa: E402
+    make_class_clusters,
+    make_clusters,
+    make_count_clusters,
+)
 from conjoin.errors import ArgumentError, DataError  # noqa: E402
-from conjoin.representations import MLP, Function, Heads, Tap, embed  # noqa: E402
+from conjoin.representations import MLP, Function, Heads, Tap, embed, embed_arrays  # noqa: E402
 from conjoin.representations.training import Training  # noqa: E402
 
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-9}
+EXACT = {"rtol": 1e-10, "atol": 1e-10}
+NO_LINE = np.zeros((1, 1)), np.zeros((1, 1, 4))
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +177,66 @@ def test_no_epochs_change_nothing(fitted, stores):
     np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
 
 
+OUTCOMES = {
+    "gaussian": lambda: make_clusters(sizes=(2, 2), n=100, p=4, distance=2.0).tables(),
+    "poisson": lambda: make_count_clusters(sizes=(2, 2), n=100, p=4).tables(),
+    "two classes": lambda: make_class_clusters(sizes=(2, 2), n=100, p=4).tables(),
+    "three classes": lambda: make_class_clusters(sizes=(2, 2), n=150, p=4, classes=3).tables(),
+}
+
+
+def fit_outcomes(kind):
+    tables = OUTCOMES[kind]()
+    classes = "classes" in kind
+    family = "logistic" if classes else kind
+    representation = MLP(rate=0.01, task="classification" if classes else "regression")
+    X = {
+        name: np.column_stack([table[f"x{j}"] for j in range(1, 5)])
+        for name, table in tables.items()
+    }
+    embedding = embed_arrays(representation, {name: (X[name], tables[name]["y"]) for name in X})
+    result = conjoin.partition(embedding.tables, target="y", strategy="clusters", family=family)
+    return X, tables, embedding, result
+
+
+@pytest.fixture(scope="module", params=OUTCOMES)
+def outcomes(request):
+    return fit_outcomes(request.param)
+
+
+@pytest.mark.parametrize("strategy", ["clusters", "auto"])
+def test_targets_of_every_kind_are_predicted_as_the_result_does(outcomes, strategy, tmp_path):
+    X, _, embedding, result = outcomes
+    result = result.using(strategy)
+    models = result if strategy == "clusters" else result.coefficients
+    Heads.of(embedding, models).save(tmp_path / "heads.pt")
+    for heads in (Heads.of(embedding, models), Heads.load(tmp_path / "heads.pt")):
+        assert heads.response.classes == result.classes
+        for name, rows in X.items():
+            columns = embedding.tables[name]
+            found, expected = heads.predict(rows, name), result.predict(columns, name)
+            if not result.classes:
+                np.testing.assert_allclose(found, expected, **EXACT)
+                continue
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+            shares = heads.predict_proba(rows, name)
+            np.testing.assert_allclose(shares, result.predict_proba(columns, name), **EXACT)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "three classes"])
+def test_labels_of_classes_are_what_heads_are_trained_on(kind):
+    X, tables, embedding, result = fit_outcomes(kind)
+    heads = Heads.of(embedding, result)
+    assert len(heads.response.classes) == (2 if kind == "two classes" else 3)
+    steps = Training(epochs=20, rate=0.05)
+    tuned = heads.finetune(X["d1"], tables["d1"]["y"], "d1", training=steps)
+    assert tuned.course.trained[-1] < tuned.course.trained[0]
+    assert tuned.response == heads.response
+    with pytest.raises(DataError, match="label 'other', which was not there"):
+        heads.finetune(X["d1"], ["other"] * len(X["d1"]), "d1")
+
+
 def test_heads_with_a_score_for_each_class(stores, tmp_path):
     features = MLP(task="classification", rate=0.05, epochs=20).fit(
         stores.X["d1"], stores.y["d1"] > 0
@@ -178,10 +244,11 @@ def test_heads_with_a_score_for_each_class(stores, tmp_path):
     slopes = features.head.weight.numpy()[None]
     intercepts = features.head.bias.numpy()[None]
     heads = Heads(features.body, intercepts, slopes, {"d1": 0}, loss="softmax")
-    scores = heads.predict(stores.X["d1"], "d1")
-    assert scores.shape == (100, 2)
-    odds = features.predict(stores.X["d1"])
-    np.testing.assert_allclose(scores[:, 1] - scores[:, 0], np.log(odds[:, 1] / odds[:, 0]))
+    assert heads.lines(stores.X["d1"], "d1").shape == (100, 2)
+    probabilities = features.predict(stores.X["d1"])
+    np.testing.assert_allclose(heads.predict_proba(stores.X["d1"], "d1"), probabilities, rtol=1e-10)
+    found = heads.predict(stores.X["d1"], "d1")
+    np.testing.assert_array_equal(found, probabilities.argmax(axis=1))
     tuned = heads.finetune(stores.X["d1"], stores.y["d1"] > 0, "d1")
     assert tuned.course.trained[-1] < tuned.course.trained[0]
     heads.save(tmp_path / "heads.pt")
@@ -206,8 +273,9 @@ def test_models_of_several_lines_become_heads_of_several_outputs(fitted, stores)
     heads = Heads.of(embedding, {"d1": Lines(lines, {})})
     columns = embedding.transform(stores.tables()["d1"])
     expected = np.column_stack([line.predict(columns) for line in lines])
-    np.testing.assert_allclose(heads.predict(stores.X["d1"], "d1"), expected, **TOLERANCE)
+    np.testing.assert_allclose(heads.lines(stores.X["d1"], "d1"), expected, **TOLERANCE)
     assert heads.loss == "softmax"
+    assert heads.response.classes == ("a", "b", "c")
     one = Heads.of(embedding, {"d1": Lines(lines[:1], {}, ("a", "b"))})
     assert one.loss == "logistic"
 
@@ -223,8 +291,10 @@ def test_finetuning_by_a_likelihood_reaches_its_optimum(stores, loss):
         features.body, np.zeros((1, 1)), np.zeros((1, 1, 4)), {"d1": 0}, (low, high), loss
     )
     steps = Training(epochs=300, rate=0.05, batch=100)
-    line = heads.finetune(stores.X["d1"], y, "d1", training=steps).predict(stores.X["d1"], "d1")
-    rate = 1 / (1 + np.exp(-line)) if loss == "logistic" else np.exp(line)
+    tuned = heads.finetune(stores.X["d1"], y, "d1", training=steps)
+    classes = loss == "logistic"
+    found = (tuned.predict_proba if classes else tuned.predict)(stores.X["d1"], "d1")
+    rate = found[:, 1] if classes else found
     np.testing.assert_allclose(rate, y.mean(), rtol=1e-3)
 
 
@@ -242,5 +312,9 @@ def test_what_cannot_have_heads_gets_a_sentence(fitted, stores):
         heads.predict(stores.X["d1"], "d9")
     with pytest.raises(DataError, match="2 names, but X has 100 rows"):
         heads.predict(stores.X["d1"], ["d1", "d2"])
+    with pytest.raises(ArgumentError, match="no probabilities; use predict"):
+        heads.predict_proba(stores.X["d1"], "d1")
+    with pytest.raises(ArgumentError, match="are 3, but outputs are of 2"):
+        Heads(heads.body, *NO_LINE, {"d1": 0}, loss="logistic", classes="abc")
     with pytest.raises(DataError, match="y has shape"):
         heads.finetune(stores.X["d1"], stores.y["d1"][:3], "d1")

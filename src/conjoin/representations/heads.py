@@ -2,20 +2,22 @@
 
     x -> body -> e -> kept within the limits of the models -> Linear of the row's cluster
 
-Coefficients are in the units of the activations e and of the target, so a head predicts what the
-linear model predicts on e. What a head gives is the value of the model's line, or lines: the target
-itself, the logarithm of a count, the log-odds of the second of two classes, a score for each class.
+Coefficients are in the units of the activations e and of the target, so a head gives what the
+linear model gives on e: the value of its line, or lines. These are the target itself, the logarithm
+of a count, the log-odds of the second of two classes, or a score for each class; `Heads.predict`
+makes targets of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
+from conjoin.fits import expected, label_array, most_likely, shares
 from conjoin.moments.resample import canonical_order, stream
 from conjoin.representations.base import Features, check_choice, check_inputs
 from conjoin.representations.embedding import Embedding
@@ -31,12 +33,18 @@ from conjoin.representations.torch_tools import (
 )
 from conjoin.representations.training import Course, Training
 from conjoin.result import Partition
+from conjoin.tables.response import Label, Response
 
 torch = require_torch()
 
 ROWS_AT_ONCE = 8192
 KIND = "heads"
-LOSSES = ("squared", "poisson", "logistic", "softmax")
+LOSSES = {  # and what the target is
+    "squared": "gaussian",
+    "poisson": "poisson",
+    "logistic": "logistic",
+    "softmax": "logistic",
+}
 
 
 class Heads(Module):  # type: ignore[misc]
@@ -52,10 +60,15 @@ class Heads(Module):  # type: ignore[misc]
     limits : (array, array), optional
         Lowest and highest activations (width,) that a head is given.
     loss : "squared", "poisson", "logistic" or "softmax"
-        What outputs are, for training on: see `finetune`.
+        What outputs are: the target, the logarithm of a count, the log-odds of the second of two
+        classes, a score for each class.
+    classes : sequence of labels, optional
+        Of "logistic" and "softmax"; by default 0, 1 and so on.
 
     Attributes
     ----------
+    response : Response
+        What the target is.
     course : Course, optional
         Losses by epoch, of heads that were trained on (`finetune`).
 
@@ -81,17 +94,19 @@ class Heads(Module):  # type: ignore[misc]
         labels: Mapping[str, int],
         limits: tuple[FloatArray, FloatArray] | None = None,
         loss: str = "squared",
+        classes: Sequence[Label] | None = None,
     ) -> None:
         super().__init__()
-        check_choice("loss", loss, LOSSES)
+        check_choice("loss", loss, tuple(LOSSES))
+        _, outputs, width = slopes.shape
         self.loss = loss
-        width = slopes.shape[2]
+        self.response = Response(LOSSES[loss], _labels_of(loss, outputs, classes))
         low, high = (np.full(width, -np.inf), np.full(width, np.inf)) if limits is None else limits
         self.body = body
         self.limit = Limit(low, high)
         self.heads = torch.nn.ModuleList([linear(a, b) for a, b in zip(intercepts, slopes)])
         self.labels = {str(name): int(label) for name, label in labels.items()}
-        self.outputs = slopes.shape[1]
+        self.outputs = outputs
         self.course: Course | None = None
 
     @classmethod
@@ -127,7 +142,9 @@ class Heads(Module):  # type: ignore[misc]
             at = _positions(some, position)
             low[at], high[at] = ([pair[i] for pair in some.values()] for i in (0, 1))
         intercepts = np.array([[line.intercept for line in fit] for fit in lines])
-        return cls(deepcopy(body), intercepts, slopes, labels, (low, high), _loss_of(fits[0]))
+        classes = getattr(fits[0], "classes", None)
+        loss = _loss_of(fits[0])
+        return cls(deepcopy(body), intercepts, slopes, labels, (low, high), loss, classes)
 
     def forward(self, x: Any, heads: Any) -> Any:
         """Return outputs (n, outputs) of rows x; `heads` is one number, or one a row (n,)."""
@@ -142,12 +159,28 @@ class Heads(Module):  # type: ignore[misc]
         """Return the network of one dataset, from rows to outputs, as one torch module."""
         return torch.nn.Sequential(self.body, self.limit, self.heads[self._label(dataset)])
 
-    def predict(self, X: Any, dataset: Any) -> FloatArray:
-        """Return the outputs of rows X, as the network takes them: (n,), or (n, outputs).
+    def predict(self, X: Any, dataset: Any) -> AnyArray:
+        """Return the expected targets, or the most likely classes, of rows X.
 
-        `dataset` is the name of the rows' dataset, or one a row. Rows of a table become such by
-        `encode` of the embedding.
+        X is what the network takes: of a table, what `encode` of the embedding makes of it.
+        `dataset` is the name of the rows' dataset, or one a row.
         """
+        lines = self.lines(X, dataset)
+        if self.response.classes:
+            return most_likely(shares(lines), self.response.classes)
+        return expected(lines, self.response)
+
+    def predict_proba(self, X: Any, dataset: Any) -> FloatArray:
+        """Return the probability of each class (n, classes); arguments as in `predict`."""
+        if not self.response.classes:
+            raise ArgumentError(
+                "The target of these heads has no classes, so there are no probabilities; use "
+                "predict."
+            )
+        return shares(self.lines(X, dataset))
+
+    def lines(self, X: Any, dataset: Any) -> FloatArray:
+        """Return the outputs of heads themselves (n, outputs); arguments as in `predict`."""
         rows = check_inputs(X)
         labels = self._labels(dataset, len(rows))
         values = np.empty((len(rows), self.outputs))
@@ -157,7 +190,7 @@ class Heads(Module):  # type: ignore[misc]
                 for some in np.array_split(mine, len(mine) // ROWS_AT_ONCE + 1):
                     out = self(torch.tensor(rows[some]), int(label))
                     values[some] = out.cpu().numpy()
-        return values[:, 0] if self.outputs == 1 else values
+        return values
 
     def finetune(
         self,
@@ -175,14 +208,16 @@ class Heads(Module):  # type: ignore[misc]
         Parameters
         ----------
         X, y, dataset : arrays (n, ...), (n,), names
-            y is the target; for the losses "logistic" and "softmax" the number of the class. The
-            squared error is taken in units of the target's spread.
+            y is the target: numbers, or labels of classes. The squared error is taken in units of
+            the target's spread.
         body : bool
             Whether the body is trained as well, or the heads alone.
         training : Training, optional
             By default that of the paper's networks.
         """
-        rows, target = check_inputs(X), np.asarray(y, dtype=np.float64)
+        rows = check_inputs(X)
+        classes = self.response.classes
+        target = self.response.codes(y) if classes else np.asarray(y, dtype=np.float64)
         if target.shape != (len(rows),):
             raise DataError(f"y has shape {target.shape}, but X has {len(rows)} rows.")
         labels = self._labels(dataset, len(rows))
@@ -234,6 +269,7 @@ class Heads(Module):  # type: ignore[misc]
         Of a network of one's own the file holds the weights, not the layers.
         """
         content: dict[str, Any] = {"labels": self.labels, "loss": self.loss}
+        content["classes"] = list(self.response.classes)
         if isinstance(self.body, Body):
             content |= {"layer": self.body.layer, "shape": self.body.shape}
             content["body"] = self.body.module.state_dict()
@@ -272,6 +308,7 @@ class Heads(Module):  # type: ignore[misc]
             content["labels"],
             (low.numpy(), high.numpy()),
             content["loss"],
+            content.get("classes"),
         )
 
     def _label(self, dataset: Any) -> int:
@@ -290,6 +327,17 @@ class Heads(Module):  # type: ignore[misc]
 def _lines(fit: Any) -> tuple[Any, ...]:
     """Return the lines of a model; a model without the word is one itself."""
     return tuple(getattr(fit, "lines", (fit,)))
+
+
+def _labels_of(loss: str, outputs: int, classes: Sequence[Label] | None) -> tuple[Label, ...]:
+    """Return the classes in plain values; none if the target is a number."""
+    if LOSSES[loss] != "logistic":
+        return ()
+    count = outputs if loss == "softmax" else 2
+    labels = label_array(classes).tolist() if classes else range(count)
+    if len(labels) != count:
+        raise ArgumentError(f"classes={classes!r} are {len(labels)}, but outputs are of {count}.")
+    return tuple(labels)
 
 
 def _loss_of(fit: Any) -> str:
