@@ -210,7 +210,9 @@ def test_targets_of_every_kind_are_predicted_as_the_result_does(outcomes, strate
     result = result.using(strategy)
     models = result if strategy == "clusters" else result.coefficients
     Heads.of(embedding, models).save(tmp_path / "heads.pt")
-    for heads in (Heads.of(embedding, models), Heads.load(tmp_path / "heads.pt")):
+    sources = (embedding, embedding.features)
+    made = [Heads.of(source, models) for source in sources]
+    for heads in (*made, Heads.load(tmp_path / "heads.pt")):
         assert heads.response.classes == result.classes
         for name, rows in X.items():
             columns = embedding.tables[name]
