@@ -183,9 +183,12 @@ class MLPFeatures(Features):
         p = len(self.basis.center)
         if X.ndim != 2 or X.shape[1] != p:
             raise DataError(f"X has shape {X.shape}; the network was trained on {p} columns.")
+        values = np.empty((len(X), len(self.names)))
         with torch.no_grad(), one_thread():
-            parts = [self.body(part) for part in torch.tensor(X).split(ROWS_AT_ONCE)]
-            return torch.cat(parts).numpy() if parts else np.empty((0, len(self.names)))
+            for start in range(0, len(X), ROWS_AT_ONCE):
+                some = slice(start, start + ROWS_AT_ONCE)
+                values[some] = self.body(torch.tensor(X[some])).numpy()
+        return values
 
     def save(self, path: str | Path) -> None:
         """Write weights and settings to a file without code in it."""
