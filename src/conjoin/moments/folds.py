@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.moments.gram import Moments
 from conjoin.moments.resample import stream
 
@@ -77,8 +77,42 @@ def deal(
     of the target, by default their maxima.
     """
     if largest is None:
-        low, high = (f(X, axis=0, initial=0.0) for f in (np.min, np.max))
-        largest = np.append(np.maximum(-low, high), np.max(np.abs(y), initial=0.0))
+        largest = _largest(X, y)
+    rank, first = _rank(X, y, starts, names, seed, largest)
+    fold: IntArray = (rank + first) % folds
+    return fold
+
+
+def deal_share(
+    X: FloatArray,
+    y: FloatArray,
+    starts: IntArray,
+    names: Sequence[str],
+    share: float,
+    seed: int,
+) -> BoolArray:
+    """Say which rows are dealt to a share of every dataset; the rest always has a row."""
+    rank, _ = _rank(X, y, starts, names, seed, _largest(X, y))
+    sizes = np.diff(starts)
+    count = np.minimum(np.floor(share * sizes), sizes - 1)
+    dealt: BoolArray = rank < np.repeat(count, sizes)
+    return dealt
+
+
+def _largest(X: FloatArray, y: FloatArray) -> FloatArray:
+    low, high = (f(X, axis=0, initial=0.0) for f in (np.min, np.max))
+    return np.append(np.maximum(-low, high), np.max(np.abs(y), initial=0.0))
+
+
+def _rank(
+    X: FloatArray,
+    y: FloatArray,
+    starts: IntArray,
+    names: Sequence[str],
+    seed: int,
+    largest: FloatArray,
+) -> tuple[IntArray, IntArray]:
+    """Return the rank of every row by its hash, and the least hash, inside its dataset."""
     h1, h2 = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
     for name, values, most in zip((*names, TARGET), (*X.T, y), largest):
         v = ColumnHash.of(name, float(most), seed).mix(values)
@@ -91,8 +125,7 @@ def deal(
     rank = np.empty(len(y), dtype=np.int64)
     rank[order] = np.arange(len(y)) - starts[dataset]
     first = h1[order[np.minimum(starts[:-1], max(len(y) - 1, 0))]]
-    fold: IntArray = (rank + first[dataset]) % folds
-    return fold
+    return rank, first[dataset]
 
 
 def fold_moments(

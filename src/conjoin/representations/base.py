@@ -6,7 +6,7 @@ Features must belong to their rows: every map is tried on a few rows in two orde
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,10 @@ class Features(ABC):
             )
         values = values.astype(np.float64)
         if not np.isfinite(values).all():
-            raise DataError("The representation gave values that are not finite.")
+            raise DataError(
+                "The representation gave values that are not finite; it must give a finite number "
+                "for every row, so limit what it computes or choose another one."
+            )
         return values
 
     @abstractmethod
@@ -88,6 +91,21 @@ class Representation(ABC):
     """
 
     task: str = "regression"
+
+    @property
+    def learns_from_target(self) -> bool:
+        """Whether the target has a say, so that errors on the same rows would be too low."""
+        return True
+
+    def describe(self) -> str:
+        """Return a few words for a report."""
+        return type(self).__name__
+
+    def for_task(self, task: str) -> "Representation":
+        """Return the same for a target that is a number or a class, where that matters."""
+        if is_dataclass(self) and "task" in {one.name for one in fields(self)}:
+            return replace(self, task=task)
+        return self
 
     def fit(
         self, X: Any, y: Any, weights: Any = None, *, progress: Progress | None = None
@@ -108,10 +126,7 @@ class Representation(ABC):
         """
         rows = self._rows(X, y, weights)
         features = self._learn(rows, progress)
-        sorted_values = features.transform(rows.X)
-        values = np.empty_like(sorted_values)
-        values[rows.order] = sorted_values
-        return features, values
+        return features, _as_they_came(features.transform(rows.X), rows.order)
 
     @abstractmethod
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
@@ -133,8 +148,26 @@ class Representation(ABC):
             raise DataError(
                 "weights must be one number for each row, finite, >= 0 and not all zero."
             )
-        order = canonical_order(np.column_stack([X.reshape(len(X), -1), w]), target)
+        order = _own_order(X, target, w)
         return Rows(X[order], target[order], w[order], classes, order)
+
+
+def transform_in_own_order(
+    features: Features, X: FloatArray, y: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Return the features of rows that do not depend, to the last digit, on their order."""
+    order = _own_order(X, y, weights)
+    return _as_they_came(features.transform(X[order]), order)
+
+
+def _own_order(X: FloatArray, y: FloatArray, weights: FloatArray) -> IntArray:
+    return canonical_order(np.column_stack([X.reshape(len(X), -1), weights]), y)
+
+
+def _as_they_came(values: FloatArray, order: IntArray) -> FloatArray:
+    unsorted = np.empty_like(values)
+    unsorted[order] = values
+    return unsorted
 
 
 def unit_names(count: int) -> tuple[str, ...]:

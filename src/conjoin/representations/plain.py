@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from conjoin._typing import AnyArray, FloatArray, Progress
+from conjoin.errors import DataError
 from conjoin.representations.base import Features, Representation, Rows, unit_names
+
+LONGEST = 100  # letters of an estimator in words
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,10 +23,12 @@ class Transformer(Representation):
     Parameters
     ----------
     estimator : transformer
-        With `fit` and `transform`; it is cloned, not changed. It is given the target as well and
-        may use it. Weights of rows are not passed on.
+        With `fit` and `transform`; it is cloned, not changed. Weights of rows are not passed on.
     random_state : int
         Seed for every `random_state` of it that is None.
+    target : bool, optional
+        Whether it is given the target; by default if it cannot be fitted without: scikit-learn's
+        tags of it or of a part of it say so, or the signature of its `fit`.
 
     Examples
     --------
@@ -35,6 +42,20 @@ class Transformer(Representation):
 
     estimator: Any
     random_state: int = 0
+    target: bool | None = None
+
+    @property
+    def learns_from_target(self) -> bool:
+        """Whether the estimator, or a part of it, is given the target."""
+        if self.target is not None:
+            return self.target
+        parts = [self.estimator, *self.estimator.get_params().values()]
+        return any(_needs_target(part) for part in parts)
+
+    def describe(self) -> str:
+        """Return the estimator as scikit-learn prints it, in one line."""
+        text = " ".join(repr(self.estimator).split())
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
         estimator = clone(self.estimator)
@@ -46,11 +67,34 @@ class Transformer(Representation):
         ]
         if seeds:
             estimator.set_params(**dict.fromkeys(seeds, self.random_state))
-        estimator.fit(rows.X, rows.y)
+        if self.learns_from_target:
+            estimator.fit(rows.X, rows.y)
+        else:
+            self._fit_without_target(estimator, rows.X)
         if progress is not None:
             progress(1, 1)
         width = np.shape(estimator.transform(rows.X[:1]))[1]
         return TransformerFeatures(estimator, unit_names(width))
+
+    def _fit_without_target(self, estimator: Any, X: FloatArray) -> None:
+        try:
+            estimator.fit(X)
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"representation={self.describe()} cannot be fitted without the target: "
+                f"{str(error).splitlines()[0].rstrip('.')}. If it needs the target, pass "
+                "conjoin.representations.Transformer(..., target=True)."
+            ) from None
+
+
+def _needs_target(part: Any) -> bool:
+    """Say whether a part of an estimator cannot be fitted without a target."""
+    if isinstance(part, type) or not hasattr(part, "fit"):
+        return False
+    if hasattr(part, "__sklearn_tags__") and get_tags(part).target_tags.required:
+        return True
+    y = signature(part.fit).parameters.get("y")
+    return y is not None and y.default is Parameter.empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +121,15 @@ class Function(Representation):
     """
 
     function: Callable[[FloatArray], Any]
+
+    @property
+    def learns_from_target(self) -> bool:
+        """It does not learn at all."""
+        return False
+
+    def describe(self) -> str:
+        """Return the function's name."""
+        return f"function {getattr(self.function, '__name__', type(self.function).__name__)}"
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
         example = np.asarray(self.function(rows.X[:1]))

@@ -100,6 +100,16 @@ class Tap(Representation):
                 f"{', '.join(repr(name) for name in names if name)}."
             )
 
+    @property
+    def learns_from_target(self) -> bool:
+        """It does not learn at all."""
+        return False
+
+    def describe(self) -> str:
+        """Return the layer and the network."""
+        where = f"layer {self.layer!r} of" if self.layer else "output of"
+        return f"{where} {type(self.module).__name__}"
+
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
         if self.shape is not None and prod(self.shape) != prod(rows.X.shape[1:]):
             raise DataError(
