@@ -49,6 +49,13 @@ from conjoin.fits import expected, label_array, shares
 from conjoin.methods import PARTITIONS
 from conjoin.pipeline import check_seed, described, partition
 from conjoin.report.notebook import notebook_view
+from conjoin.representations.embedding import as_representation
+from conjoin.representations.learned import (
+    check_learn_share,
+    from_settings,
+    represent,
+    to_settings,
+)
 from conjoin.result import ON_UNSEEN, Assignment, Estimate, MergeVerdict, Partition
 from conjoin.store import load_with_extra, save
 from conjoin.tables.collect import collect_rows
@@ -76,6 +83,8 @@ class _Join(BaseEstimator):  # type: ignore[misc]
         folds: int = 10,
         fit_intercept: bool = True,
         limit: bool = True,
+        representation: Any = None,
+        learn_share: float = 0.5,
         random_state: int = 0,
     ) -> None:
         self.by = by
@@ -88,6 +97,8 @@ class _Join(BaseEstimator):  # type: ignore[misc]
         self.folds = folds
         self.fit_intercept = fit_intercept
         self.limit = limit
+        self.representation = representation
+        self.learn_share = learn_share
         self.random_state = random_state
 
     # --- fitting ---------------------------------------------------------------------------------
@@ -152,6 +163,7 @@ class _Join(BaseEstimator):  # type: ignore[misc]
         check_level("delta", self.delta)
         check_count("folds", self.folds, least=2)
         check_seed(self.random_state)
+        check_learn_share(self.learn_share)
 
     def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
         """Return X as a table and y as an array, in the manner of scikit-learn's checks."""
@@ -211,6 +223,8 @@ class _Join(BaseEstimator):  # type: ignore[misc]
             missing=self.missing,
             family=self._family(),
             intercept=self.fit_intercept,
+            representation=self.representation,
+            learn_share=self.learn_share,
         )
 
     def _alone(self, table: pa.Table, roles: Roles) -> Partition:
@@ -229,12 +243,21 @@ class _Join(BaseEstimator):  # type: ignore[misc]
             family=self._family(),
             relative=self._family() == "gaussian",
         )
+        seed = int(self.random_state)
+        if self.representation is not None:
+            collection, _ = represent(
+                collection,
+                as_representation(self.representation, seed),
+                share=self.learn_share,
+                seed=seed,
+                relative=self._family() == "gaussian",
+            )
         with small_matrices(len(collection.features)):
             working = Working.of(
                 collection,
                 intercept=self.fit_intercept,
                 folds=self.folds,
-                seed=int(self.random_state),
+                seed=seed,
                 count=self.count,
             )
             return Alone.of(described(collection), working, self.delta).using("separate")
@@ -350,10 +373,17 @@ class _Join(BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> None:
         """Write the fitted estimator to a file without rows or code; `load` reads it."""
+        if self._fitted.representation is not None:
+            _ = self._fitted.representation.layers  # refuses what is no network
+        params = self.get_params(deep=False)
+        settings = to_settings(params.pop("representation"))
+        if not isinstance(settings, dict):
+            settings = plain_parameter("representation", settings)
         extra = {
             "estimator": type(self).__name__,
             "params": {
-                name: plain_parameter(name, value) for name, value in self.get_params().items()
+                **{name: plain_parameter(name, value) for name, value in params.items()},
+                "representation": settings,
             },
             "layout": asdict(self._layout) if hasattr(self, "result_") else None,
             "named": hasattr(self, "feature_names_in_"),
@@ -370,7 +400,8 @@ class _Join(BaseEstimator):  # type: ignore[misc]
                 f"File {Path(path).name!r} holds {held}, no {cls.__name__}; read it with "
                 "conjoin.load, or with the class that wrote it."
             )
-        model = cls(**extra["params"])
+        params = extra["params"]
+        model = cls(**{**params, "representation": from_settings(params.get("representation"))})
         columns = tuple(extra["layout"].pop("columns"))
         model._layout = Layout(columns, **extra["layout"])
         model.n_features_in_ = len(columns)
@@ -440,6 +471,10 @@ class JoinRegressor(RegressorMixin, _Join):  # type: ignore[misc]
     limit : bool
         Whether features are kept, at prediction, within the training range widened by its own
         width on either side; a warning says when one was not.
+    representation : "mlp1", "mlp2", Representation, transformer or function, optional
+        Features that models have instead of the columns, as in `conjoin.partition`.
+    learn_share : float
+        Share of rows that teach it, where it learns from the target; the others are for the models.
 
     Attributes
     ----------
@@ -512,6 +547,8 @@ class JoinRegressor(RegressorMixin, _Join):  # type: ignore[misc]
         family: str = "gaussian",
         fit_intercept: bool = True,
         limit: bool = True,
+        representation: Any = None,
+        learn_share: float = 0.5,
         random_state: int = 0,
     ) -> None:
         super().__init__(
@@ -525,6 +562,8 @@ class JoinRegressor(RegressorMixin, _Join):  # type: ignore[misc]
             folds=folds,
             fit_intercept=fit_intercept,
             limit=limit,
+            representation=representation,
+            learn_share=learn_share,
             random_state=random_state,
         )
         self.family = family
@@ -568,7 +607,7 @@ class JoinClassifier(ClassifierMixin, _Join):  # type: ignore[misc]
     by, strategy, method, on_unseen, missing, count, delta, folds
         As in `JoinRegressor`; errors are log losses. With neither `by` nor `groups` all rows are
         one dataset and get one logistic regression with a ridge of one on standardised columns.
-    fit_intercept, limit, random_state
+    fit_intercept, limit, representation, learn_share, random_state
         As in `JoinRegressor`.
 
     Attributes

@@ -23,6 +23,8 @@ from conjoin.grouping import Grouping, greedy
 from conjoin.methods import PARTITIONS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
+from conjoin.representations.base import Representation
+from conjoin.representations.learned import check_learn_share, represent
 from conjoin.result import Comparison, Partition
 from conjoin.tables import DatasetCollection, collect
 from conjoin.tables.collect import check_choice, collect_rows, has_classes, one_frame
@@ -225,6 +227,8 @@ def partition(
     query: str | None = None,
     family: str = "auto",
     intercept: bool = True,
+    representation: Any = None,
+    learn_share: float = 0.5,
     progress: Progress | None = None,
     **options: Any,
 ) -> Partition:
@@ -266,6 +270,14 @@ def partition(
     family : "auto", "gaussian", "logistic" or "poisson"
         What the target is: a number (least squares), one of several classes (logistic regression)
         or a count (log-linear). "auto" takes text and true/false for classes, numbers for numbers.
+    representation : "mlp1", "mlp2", Representation, transformer or function, optional
+        Features that models have instead of the columns, learned from the rows of all datasets:
+        a network of one or two hidden layers (`representations.Network`; extra: nn), an `MLP` or
+        `Tap`, a scikit-learn transformer, a function of rows. Rows are brought into memory.
+    learn_share : float
+        Share of each dataset's rows that teach a representation which learns from the target; the
+        models, verdicts and errors are of the others. With 1 all rows teach and are used again, as
+        in the paper: errors are too low then. Other representations learn from all rows.
     progress : callable, optional
         Called with the number of steps done so far and in all.
 
@@ -289,6 +301,8 @@ def partition(
     if count not in ("datasets", "rows"):
         raise ArgumentError(f"count={count!r} is unknown; expected 'datasets' or 'rows'.")
     seed = check_seed(random_state)
+    check_learn_share(learn_share)
+    chosen = _chosen(representation, seed)
     use_greedy = _wants_greedy(method, grouping)
     if method in ("tuned", "bound") and use_greedy:
         options = {"delta": delta, **options}
@@ -307,6 +321,7 @@ def partition(
         "query": query,
         "family": family,
         "intercept": intercept,
+        **_asked(representation, chosen, learn_share),
         **{name: value for name, value in options.items() if _is_plain(value)},
     }
     run = partial(
@@ -322,6 +337,8 @@ def partition(
         missing=missing,
         family=family,
         intercept=intercept,
+        representation=chosen,
+        learn_share=learn_share,
         progress=progress,
     )
     if not is_source(data):
@@ -348,12 +365,14 @@ def _from_table(
     columns: str | None,
     family: str,
     intercept: bool,
+    representation: Representation | None,
+    learn_share: float,
     progress: Progress | None,
     settings: Mapping[str, Any],
 ) -> Partition:
     """Find clusters and models of tables; arguments have been checked."""
     reduced = None
-    if criterion is None and not isinstance(data, Mapping):
+    if criterion is None and representation is None and not isinstance(data, Mapping):
         reduced = _reduced(data, roles, missing, folds, seed, intercept, family)
     if reduced is not None:
         working = Working.of_folds(
@@ -365,6 +384,10 @@ def _from_table(
     collection = collect_rows(data, roles, missing=missing, columns=columns, family=family)
     if collection.response.family != "gaussian":
         _check_method(collection.response.family, method, criterion)
+    if representation is not None:
+        collection, progress = represent(
+            collection, representation, share=learn_share, seed=seed, progress=progress
+        )
     with small_matrices(len(collection.features)):
         working = Working.of(
             collection,
@@ -445,6 +468,24 @@ def _shown_source(data: Any) -> list[str]:
     if any("://" in text for text in texts):
         return []
     return [Path(text).name for text in texts]
+
+
+def _chosen(representation: Any, seed: int) -> Representation | None:
+    """Return the representation that is meant."""
+    if representation is None:
+        return None
+    # Here, since most calls need no representation and none of what it imports.
+    from conjoin.representations.embedding import as_representation
+
+    return as_representation(representation, seed)
+
+
+def _asked(representation: Any, chosen: Representation | None, share: float) -> dict[str, Any]:
+    """Return what is told of a representation: its name, or what it is; nothing without one."""
+    if chosen is None:
+        return {}
+    name = representation if isinstance(representation, str) else chosen.describe()
+    return {"representation": name, "learn_share": share}
 
 
 def _is_plain(value: Any) -> bool:

@@ -235,7 +235,7 @@ class Partition:
     method, grouping : str
         What found the clusters.
     features : tuple of str
-        Features used.
+        Features used: the table's, or those of a representation.
     schema : Schema
         The table's columns and how they became features.
     """
@@ -294,6 +294,11 @@ class Partition:
                 f"Dataset {name!r} was not there at fitting; known are {shown(list(self.labels))}."
             )
         return self.evidence.alternatives(str(name))
+
+    @property
+    def representation(self) -> Any:
+        """The representation whose features the models have (`Learned`); None if there is none."""
+        return self.schema.representation
 
     @property
     def columns(self) -> dict[str, str]:
@@ -355,7 +360,8 @@ class Partition:
         Parameters
         ----------
         X : frame, mapping of columns, or array (rows, features)
-            Columns as at fitting, found by name; those of an array in the order of `features`.
+            Columns as at fitting, found by name; those of an array in the order of `features`, or
+            of `schema.inputs` where there is a representation.
         dataset : name, or one a row, optional
             Which dataset rows belong to; by default the columns `by` of X say so. A missing name
             means that the dataset is not known: the pooled model then.
@@ -392,7 +398,7 @@ class Partition:
             if dataset is None:
                 return rows, dataset_names(frame, by)
         else:
-            rows = check_rows(X, self.features)
+            rows = self.schema.represent(check_rows(X, self.schema.inputs))
         if dataset is None:
             raise DataError(
                 "X does not say which dataset a row belongs to; pass dataset=... (a name, or one "

@@ -26,6 +26,7 @@ from conjoin.fits import Fit, LinearFit, LogisticFit
 from conjoin.grouping import Merge
 from conjoin.moments import Basis
 from conjoin.placement import Placement
+from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result import Alternative, Estimate, MergeVerdict, Partition
 from conjoin.scores import Bin, Scored, Scores
 from conjoin.tables.response import Label
@@ -132,6 +133,7 @@ def _content(result: Partition) -> dict[str, Any]:
     placement = result.evidence.placement
     return {
         "schema": result.schema.to_plain(),
+        **_representation(result),
         "method": result.method,
         "grouping": result.grouping,
         "strategy": result.strategy,
@@ -179,6 +181,12 @@ def _content(result: Partition) -> dict[str, Any]:
             },
         },
     }
+
+
+def _representation(result: Partition) -> dict[str, Any]:
+    """Return the network behind the features, if there is one."""
+    learned = result.representation
+    return {} if learned is None else {"representation": learned.to_plain(_array)}
 
 
 def _values(estimate: Estimate) -> list[float]:
@@ -319,6 +327,9 @@ class Stored:
 
 def _partition(content: Mapping[str, Any]) -> Partition:
     schema = Schema.from_plain(content["schema"])
+    if "representation" in content:
+        learned = Learned.from_plain(content["representation"], _from_array)
+        schema = RepresentedSchema.of(schema, learned)
     names = list(content["datasets"])
     limits = {n: (float(low), float(high)) for n, (low, high) in content["limits"].items()}
     labels = dict(zip(names, content["labels"]))

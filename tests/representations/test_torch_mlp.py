@@ -9,7 +9,13 @@ torch = pytest.importorskip("torch", reason="torch is not installed (extra nn)")
 from conjoin.datasets import make_clusters  # noqa: E402
 from conjoin.errors import ArgumentError, DataError, ReadError  # noqa: E402
 from conjoin.moments import Basis  # noqa: E402
-from conjoin.representations import MLP, MLPFeatures, as_representation, embed  # noqa: E402
+from conjoin.representations import (  # noqa: E402
+    MLP,
+    MLPFeatures,
+    Network,
+    as_representation,
+    embed,
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +56,7 @@ def test_defaults_are_the_papers():
     spec = MLP()
     assert (spec.batch, spec.epochs, spec.rate, spec.momentum) == (64, 10, 1e-4, 0.9)
     assert spec.weight_decay == 0
-    assert as_representation("mlp2") == MLP(hidden=2)
+    assert as_representation("mlp2", 7) == Network(hidden=2, random_state=7)
 
 
 def test_one_step_of_descent_by_hand(rows):

@@ -20,6 +20,7 @@ from conjoin.fits import Fit
 from conjoin.report import probabilities
 from conjoin.report.measure import measure_of
 from conjoin.report.summarize import cautions, change, few
+from conjoin.representations.networks import NAMES as NETWORKS
 from conjoin.result import Alternative, MergeVerdict, Partition
 from conjoin.version import __version__
 
@@ -481,6 +482,7 @@ def _more_cautions(result: Partition) -> list[str]:
             "nothing by themselves, predictions are not affected."
         )
     kinds = {e.name for e in result.schema.encodings if e.kind == "number"}
+    kinds = set() if result.representation is not None else kinds
     far = {result.features[j]: x for j, x in details.far.items() if result.features[j] in kinds}
     if far:
         worst = max(far, key=lambda name: far[name])
@@ -510,8 +512,10 @@ def _settings(result: Partition) -> dict[str, str]:
         **{"method": result.method, "grouping": result.grouping},
         **{k: v for k, v in result.settings.items() if k not in ("data", "method", "grouping")},
     }
+    if result.representation is not None:
+        said["representation"] = result.representation.description
     return {
-        {"random_state": "seed"}.get(name, name): str(value)
+        {"random_state": "seed", "learn_share": "learn share"}.get(name, name): str(value)
         for name, value in said.items()
         if value is not None
     }
@@ -526,6 +530,7 @@ def versions() -> dict[str, str]:
 DEFAULTS: dict[str, Any] = {
     "method": "risk", "strategy": "auto", "count": "datasets", "delta": 0.1, "random_state": 0,
     "missing": "indicator", "folds": 10, "intercept": True, "family": "auto",
+    "learn_share": 0.5,
 }  # fmt: skip
 NO_OPTION = ("folds", "intercept", "grouping")
 
@@ -543,9 +548,13 @@ def commands(result: Partition) -> dict[str, str]:
     asked = {k: v for k, v in result.settings.items() if k != "data"}
     asked = {"method": result.method, **asked, "strategy": result.strategy}
     given |= {k: v for k, v in asked.items() if v is not None and DEFAULTS.get(k) != v}
-    arguments = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    named = given.get("representation", "mlp1") in NETWORKS
+    arguments = ", ".join(
+        f"{name}={'...' if name == 'representation' and not named else repr(value)}"
+        for name, value in given.items()
+    )
     found = {"python": f'conjoin.partition(data, {arguments}).report("report.html")'}
-    if not any(name in given for name in NO_OPTION):
+    if named and not any(name in given for name in NO_OPTION):
         found["shell"] = _shell(given, result.settings.get("data") or ["DATA"])
     return found
 
@@ -553,7 +562,7 @@ def commands(result: Partition) -> dict[str, str]:
 def _shell(given: Mapping[str, Any], data: Sequence[str]) -> str:
     parts = ["conjoin", "partition", *data]
     for name, value in given.items():
-        option = "--" + {"random_state": "seed"}.get(name, name)
+        option = "--" + {"random_state": "seed"}.get(name, name).replace("_", "-")
         if name == "features":
             parts += [option, ",".join(value)]
         else:

@@ -67,8 +67,27 @@ def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, 
             for name, model in result.coefficients.items()
         },
         **({} if scored is None else _scored(scored)),
+        **_representation(result),
         "columns": result.columns,
         "cautions": cautions(result),
+    }
+
+
+def _representation(result: Partition) -> dict[str, Any]:
+    """Return what is told of a representation."""
+    learned = result.representation
+    if learned is None:
+        return {}
+    return {
+        "representation": {
+            "description": learned.description,
+            "features": list(learned.names),
+            "rows": learned.rows,
+            "taught": learned.taught,
+            "used": learned.used,
+            "losses": list(learned.losses),
+            "held_out": list(learned.held_out),
+        }
     }
 
 
@@ -101,6 +120,11 @@ def cautions(result: Partition) -> list[str]:
         found.append(
             f"The features give '{result.schema.roles.target}' almost exactly; does one of them "
             "contain it? Leave such columns out with features."
+        )
+    if result.representation is not None and result.representation.flatters:
+        found.append(
+            "The representation has seen the target of the rows on which errors are validated, so "
+            "they are too low; learn_share=0.5 leaves it other rows."
         )
     few = [name for name, m in result.coefficients.items() if m.rows <= len(result.features)]
     if few:

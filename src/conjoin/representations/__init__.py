@@ -1,5 +1,6 @@
 """Representations: raw columns become features, and the same engine joins datasets on them.
 
+`conjoin.partition(..., representation=...)` does it all at once and keeps errors honest. By hand,
 `embed` turns tables, `embed_arrays` arrays into tables of features; `MLP`, `Tap`, `Transformer` and
 `Function` say how; `Heads` puts the linear models of the clusters back on the network. Only what
 needs torch loads it.
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
         embed_arrays,
     )
     from conjoin.representations.heads import Heads
+    from conjoin.representations.learned import Learned
+    from conjoin.representations.networks import Layers, Network
     from conjoin.representations.plain import Function, Transformer
     from conjoin.representations.torch_mlp import MLP, MLPFeatures
     from conjoin.representations.torch_tap import Tap
@@ -25,6 +28,8 @@ _HOMES = {
     "base": ("Features", "Representation"),
     "embedding": ("Embedding", "as_representation", "embed", "embed_arrays"),
     "heads": ("Heads",),
+    "learned": ("Learned",),
+    "networks": ("Layers", "Network"),
     "plain": ("Function", "Transformer"),
     "torch_mlp": ("MLP", "MLPFeatures"),
     "torch_tap": ("Tap",),
@@ -37,7 +42,10 @@ __all__ = [
     "Features",
     "Function",
     "Heads",
+    "Layers",
+    "Learned",
     "MLPFeatures",
+    "Network",
     "Representation",
     "Tap",
     "Transformer",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,13 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
 from conjoin.representations.base import Features, Representation, check_inputs
+from conjoin.representations.networks import NAMES, Network
 from conjoin.representations.plain import Function, Transformer
 from conjoin.tables import collect
 from conjoin.tables.columns import Columns
 from conjoin.tables.dataset import natural_order
 from conjoin.tables.frame import in_memory, to_frame
 from conjoin.tables.schema import Schema
-
-NETWORKS = {"mlp1": 1, "mlp2": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ def embed(
     arrays over as they are.
 
     A network that has seen the target of a row knows more of it than of a new row, so errors
-    validated on rows that trained the representation are too low. Where that matters, learn the
-    representation from other rows: `representation.fit(...)`, then `Function(fitted.transform)`.
+    validated on rows that trained the representation are too low. `partition` with
+    representation=... learns it from other rows than those it judges on.
 
     Examples
     --------
@@ -185,8 +185,10 @@ def _tabulate(
     return embedding
 
 
-def as_representation(value: Any) -> Representation:
+def as_representation(value: Any, random_state: int = 0) -> Representation:
     """Return a representation as it is, or make one of what it can be made of.
+
+    The seed is for networks given by name (`Network`) and transformers.
 
     Examples
     --------
@@ -195,17 +197,16 @@ def as_representation(value: Any) -> Representation:
     """
     if isinstance(value, Representation):
         return value
-    if isinstance(value, str) and value in NETWORKS:
-        from conjoin.representations.torch_mlp import MLP
-
-        return MLP(hidden=NETWORKS[value])
+    if isinstance(value, str) and value in NAMES:
+        import_module("conjoin.representations.torch_tools")  # says how to get torch
+        return Network(hidden=NAMES[value], random_state=random_state)
     if any(kind.__module__.startswith("torch.nn") for kind in type(value).__mro__):
         raise ArgumentError(
             "representation is a torch module, of which any layer may be meant; pass "
             "Tap(module, layer=...) with the name of the layer."
         )
     if hasattr(value, "fit") and hasattr(value, "transform"):
-        return Transformer(value)
+        return Transformer(value, random_state)
     if callable(value):
         return Function(value)
     raise ArgumentError(

@@ -25,6 +25,8 @@ class DatasetCollection:
     weights : array, shape (rows,)
     starts : array, shape (datasets + 1,)
         Dataset k has rows starts[k] to starts[k+1].
+    ends : (array, array), optional
+        Least and greatest value of each feature, where more rows are known than these.
 
     For a target of classes y holds their numbers.
     """
@@ -35,6 +37,7 @@ class DatasetCollection:
     y: FloatArray
     weights: FloatArray
     starts: IntArray
+    ends: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -58,7 +61,8 @@ class DatasetCollection:
     @cached_property
     def limits(self) -> dict[str, tuple[float, float]]:
         """How far from the rows a model of these data is followed, by column."""
-        return limits_of(self.features, self.X.min(axis=0), self.X.max(axis=0))
+        low, high = self.ends or (self.X.min(axis=0), self.X.max(axis=0))
+        return limits_of(self.features, low, high)
 
 
 def limits_of(

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from conjoin._typing import FloatArray
 from conjoin.errors import ArgumentError, DataError
 from conjoin.tables.encoding import (
     DIGITS,
@@ -144,11 +145,25 @@ class Schema:
     response: Response = Response()
 
     @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features, in order."""
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the numbers that columns become, in order."""
         return tuple(
             name for e in self.encodings for name in e.features() if name not in self.constant
         )
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features of models: the inputs, or what a representation makes of them."""
+        return self.inputs
+
+    @property
+    def representation(self) -> Any:
+        """What makes features of inputs, where they are not the same (`representations`)."""
+        return None
+
+    def represent(self, rows: FloatArray) -> FloatArray:
+        """Return the features (rows, features) of inputs (rows, inputs)."""
+        return rows
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -174,17 +189,15 @@ class Schema:
         numbers = [name for name, kind in kinds.items() if kind in ("number", "flag")]
         dates = [name for name, kind in kinds.items() if kind == "date"]
         selected = self.select(fitted(frame, numbers, dates), what)
-        rows = np.empty((len(frame), len(self.features)))
-        for j, name in enumerate(self.features):
+        rows = np.empty((len(frame), len(self.inputs)))
+        for j, name in enumerate(self.inputs):
             rows[:, j] = selected.get_column(name).to_numpy()
         if not np.isfinite(rows).all():
             j = int(np.argmin(np.isfinite(rows).all(axis=0)))
             infinite = np.isinf(rows[:, j]).any()
             fault = "an infinite value" if infinite else "a value that is neither true nor false"
-            raise DataError(
-                f"Column {self.features[j]!r} of {what} has {fault}; correct or drop it."
-            )
-        return rows
+            raise DataError(f"Column {self.inputs[j]!r} of {what} has {fault}; correct or drop it.")
+        return self.represent(rows)
 
     def select(self, frame: Any, what: str = "X") -> Any:
         """Return the features of a frame as a frame; engines' own errors become one sentence."""
