@@ -270,6 +270,23 @@ def partition(
             autocompletion=_one_of("datasets", "rows"),
         ),
     ] = "datasets",
+    representation: Annotated[
+        str | None,
+        typer.Option(
+            "--representation",
+            metavar="NAME",
+            help="Learn features by a network: mlp1 or mlp2.",
+            autocompletion=_one_of("mlp1", "mlp2"),
+        ),
+    ] = None,
+    learn_share: Annotated[
+        float,
+        typer.Option(
+            "--learn-share",
+            metavar="NUMBER",
+            help="Share of rows that train the network.",
+        ),
+    ] = 0.5,
     delta: Level = 0.1,
     rule: Rule = None,
     seed: Seed = 0,
@@ -300,6 +317,8 @@ def partition(
             columns=columns,
             query=query,
             count=count,  # type: ignore[arg-type]
+            representation=representation,
+            learn_share=learn_share,
             progress=progress,
             **_given(rule=rule),
         )

@@ -61,6 +61,8 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
     """Print the verdict, the clusters, the ledger, the strategies and, if asked, the columns."""
     console = _console()
     console.print(_text(headline(result), "bold"), soft_wrap=True)
+    if result.representation is not None:
+        console.print(_text(f"Features: {result.representation}."), soft_wrap=True)
     _section(console, "Clusters, one model each", _clusters(result))
     _section(console, "Ledger of joins", _ledger(result))
     hidden = len(result.history) - MOST_STEPS_SHOWN

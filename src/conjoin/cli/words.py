@@ -11,11 +11,13 @@ HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u
 OPTIONS = {
     "random_state": "--seed",
     "on_unseen": "--on-unseen",
+    "learn_share": "--learn-share",
     **{
         name: f"--{name}"
         for name in (
             "target", "by", "features", "weights", "missing", "columns", "query", "method",
             "strategy", "count", "delta", "rule", "repetitions", "family",
+            "representation",
         )
     },
 }  # fmt: skip
