@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from conjoin.errors import ArgumentError
-from conjoin.report.figures import heat_image, number, picture, ticks
+from conjoin.report.figures import heat_image, number, ticks
 from conjoin.report.html import render
 from conjoin.report.sections import describe
+from conjoin.representations.picture import project, take_picture
 from scripts.golden_report import FOLDER, PAGES, golden_page
 from tests.report import results
 
@@ -77,12 +78,14 @@ def test_two_hundred_datasets_stay_small():
     assert len(page.encode()) < 2_000_000
 
 
-def test_the_seam_for_representations():
-    facts = {"x": [0, 1.0], "y": [1, 0.0], "labels": [0, 1], "names": ["<i>", "b"], "words": "PCA"}
-    assert "&lt;i&gt;" in picture(facts)
-    page = render({**describe(results.hostile()), "picture": facts})
-    assert 'id="picture"' in page
-    assert "<i>" not in page
+def test_the_picture_of_a_representation():
+    features = np.random.default_rng(0).standard_normal((40, 3))
+    projection = project(features, np.repeat([0, 1], 20), 2)
+    picture = take_picture(projection, ["<i>", "b"], np.array([0, 1]))
+    page = render({**describe(results.hostile()), "picture": picture})
+    assert 'href="#picture"' in page and 'id="picture"' in page
+    assert "Cluster 2: 1 dataset, 20 rows" in page
+    assert "&lt;i&gt;" in page and "<i>" not in page
 
 
 def test_numbers():

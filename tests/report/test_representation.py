@@ -93,3 +93,13 @@ def test_one_table_gives_the_same_as_many(result, stores):
     assert draw(picture_of(result, frame, names)) == draw(picture_of(result, stores))
     unknown = picture_of(result, frame, np.where(names == "d1", "d9", names))
     assert unknown.panels[0].rows == 120
+
+
+def test_the_report_has_the_picture_where_there_is_a_representation(stores, result, tmp_path):
+    learned = conjoin.partition(stores, target="y", representation=np.tanh)
+    learned.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert 'id="picture"' in page and "that is not drawn here" in page
+    assert draw(picture_of(learned, stores)) in page
+    result.report(tmp_path / "plain.html")
+    assert 'id="picture"' not in (tmp_path / "plain.html").read_text(encoding="utf-8")

@@ -535,26 +535,6 @@ def share(value: float) -> str:
     return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2g} %"
 
 
-# --- 7: representations --------------------------------------------------------------------------
-
-
-def picture(facts: dict[str, Any]) -> str:
-    """Return datasets as dots in two coordinates of a learned representation, by cluster."""
-    side, pad = 460.0, 20.0
-    x, y = (np.asarray(facts[axis], dtype=np.float64) for axis in ("x", "y"))
-
-    def place(values: FloatArray) -> FloatArray:
-        low, width = values.min(), np.ptp(values) or 1.0
-        return pad + (side - 2 * pad) * (values - low) / width
-
-    dots = "".join(
-        f'<circle class="c{min(int(label), COLOURS)}" cx="{_n(a)}" cy="{_n(side - b)}" r="5" '
-        f'data-tip="{_tip([name, f"cluster {label + 1}"])}"/>'
-        for a, b, label, name in zip(place(x), place(y), facts["labels"], facts["names"])
-    )
-    return _svg(side, side, dots, "picture")
-
-
 # --- shared --------------------------------------------------------------------------------------
 
 

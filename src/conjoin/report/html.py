@@ -15,7 +15,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from conjoin.report import figures
+from conjoin.report import figures, representation
 from conjoin.report.sections import LEVEL, describe, signed
 from conjoin.result import Partition
 
@@ -62,7 +62,9 @@ def render(page: Mapping[str, Any]) -> str:
             "calibration_svg": Markup(figures.calibration(scores))
             if scores and scores["known"]
             else None,
-            "picture_svg": Markup(figures.picture(page["picture"])) if page["picture"] else None,
+            "picture_svg": Markup(representation.draw(page["picture"]))
+            if page["picture"]
+            else None,
             "style": Markup(_source(environment, "style.css")),
             "script": script,
             "policy": _policy(script),

@@ -21,6 +21,7 @@ from conjoin.report import probabilities
 from conjoin.report.measure import measure_of
 from conjoin.report.summarize import cautions, change, few
 from conjoin.representations.networks import NAMES as NETWORKS
+from conjoin.representations.picture import Picture, take_picture
 from conjoin.result import Alternative, MergeVerdict, Partition
 from conjoin.version import __version__
 
@@ -50,8 +51,7 @@ def describe(
 ) -> dict[str, Any]:
     """Return all that the page shows, at most so many `panels`; what is not known is None.
 
-    `picture` is None, or what `figures.picture` draws: {"x", "y", "labels", "names", "words"}, two
-    coordinates of each dataset in a learned representation.
+    `picture` is None, or the `Picture` of a learned representation whose rows were in memory.
     """
     target = result.schema.roles.target
     view = _View(result)
@@ -82,8 +82,15 @@ def describe(
         "settings": _settings(result),
         "versions": versions(),
         "commands": commands(result),
-        "picture": None,
+        "picture": _picture(result),
     }
+
+
+def _picture(result: Partition) -> Picture | None:
+    learned = result.representation
+    if learned is None or learned.projection is None:
+        return None
+    return take_picture(learned.projection, [*result.labels], np.array([*result.labels.values()]))
 
 
 def sentence(result: Partition) -> str:

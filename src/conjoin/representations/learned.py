@@ -18,6 +18,7 @@ from conjoin.errors import ArgumentError, DataError
 from conjoin.moments.folds import deal_share
 from conjoin.representations.base import Features, Representation, transform_in_own_order
 from conjoin.representations.networks import Layers, is_network
+from conjoin.representations.picture import Projection, project
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.schema import Schema
 
@@ -40,6 +41,8 @@ class Learned:
     rows, taught, used : int
         Rows in all, rows that it was learned from, rows that models were fitted to and judged on.
     learns_from_target : bool
+    projection : Projection, optional
+        Some rows of each dataset in two coordinates, for a picture; a file has none.
     """
 
     map: Features
@@ -49,6 +52,7 @@ class Learned:
     taught: int
     used: int
     learns_from_target: bool
+    projection: Projection | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -198,6 +202,7 @@ def represent(
             f"Every feature of the representation ({words}) is the same in all rows; train it "
             "longer, or choose another one."
         )
+    dataset = np.repeat(np.arange(len(collection.names)), collection.sizes)
     learned = Learned(
         found,
         tuple(varying),
@@ -206,9 +211,9 @@ def represent(
         int(teach.sum()),
         int(used.sum()),
         chosen.learns_from_target,
+        project(known[:, varying], dataset, len(collection.names)),
     )
     weights = w[used] * (w.mean() / w[used].mean() if relative else 1.0)
-    dataset = np.repeat(np.arange(len(collection.names)), collection.sizes)
     return (
         replace(
             collection,

@@ -97,11 +97,10 @@ def project(features: FloatArray, codes: IntArray, datasets: int) -> Projection:
     V = V * np.where(V[np.abs(V).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     variances = np.maximum(values[::-1], 0.0)
     first, second = (variances[:2] / (variances.sum() or 1.0)).tolist()
-    points = E @ V
-    points = points[np.lexsort((points[:, 1], points[:, 0], codes))]
     rows = np.bincount(codes, minlength=datasets)
-    parts = np.split(points, np.cumsum(rows)[:-1])
-    return Projection(tuple(_thin(part, POINTS) for part in parts), rows, (first, second))
+    by_dataset = np.split((E @ V)[np.argsort(codes, kind="stable")], np.cumsum(rows)[:-1])
+    points = tuple(_thin(some[np.lexsort(some.T[::-1])], POINTS) for some in by_dataset)
+    return Projection(points, rows, (first, second))
 
 
 def take_picture(projection: Projection, names: Sequence[str], labels: IntArray) -> Picture:
