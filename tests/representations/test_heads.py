@@ -320,3 +320,23 @@ def test_what_cannot_have_heads_gets_a_sentence(fitted, stores):
         Heads(heads.body, *NO_LINE, {"d1": 0}, loss="logistic", classes="abc")
     with pytest.raises(DataError, match="y has shape"):
         heads.finetune(stores.X["d1"], stores.y["d1"][:3], "d1")
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_heads_of_a_result_with_a_representation(kind):
+    tables = OUTCOMES[kind]()
+    family = "logistic" if "classes" in kind else kind
+    result = conjoin.partition(
+        tables, target="y", strategy="clusters", family=family, representation=MLP(rate=0.01)
+    )
+    averaged = result.using("auto")
+    for one, models in ((result, result), (averaged, averaged.coefficients)):
+        heads = Heads.of(one.representation.features, models)
+        for name, table in tables.items():
+            X = np.column_stack([table[f"x{j}"] for j in range(1, 5)])
+            if result.classes:
+                np.testing.assert_array_equal(heads.predict(X, name), one.predict(table, name))
+                found, expected = heads.predict_proba(X, name), one.predict_proba(table, name)
+            else:
+                found, expected = heads.predict(X, name), one.predict(table, name)
+            np.testing.assert_allclose(found, expected, **EXACT)
