@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import conjoin
-from conjoin.datasets import make_class_clusters, make_clusters
+from conjoin.datasets import load_seoul_bikes, make_class_clusters, make_clusters
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
 from conjoin.moments.folds import deal_share
 from conjoin.report.summarize import cautions, summarize
@@ -157,6 +158,27 @@ def test_errors_are_honest_unless_all_rows_teach():
     words = "errors are validated, so they are too low"
     facts = (cautions(one) for one in (literal, honest))
     assert [any(words in text for text in found) for found in facts] == [True, False]
+
+
+@pytest.mark.slow
+def test_errors_of_the_bikes_hold_on_rows_kept_aside():
+    bikes = pd.DataFrame(load_seoul_bikes())
+    aside = np.random.default_rng(0).random(len(bikes)) < 0.25
+    validated, found = {}, {}
+    for name in (None, "mlp1", "mlp2"):
+        result = conjoin.partition(
+            bikes[~aside], target="rented_bikes", by="hour", representation=name
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConjoinWarning)  # of rows beyond limits
+            error = result.predict(bikes[aside]) - bikes[aside]["rented_bikes"]
+        validated[name], found[name] = (
+            result.errors["auto"].error ** 0.5,
+            np.sqrt(np.mean(error**2)),
+        )
+    for name in ("mlp1", "mlp2"):
+        assert found[name] < 0.85 * found[None]
+        assert found[name] == pytest.approx(validated[name], rel=0.05)
 
 
 def test_rows_that_teach_are_dealt_inside_datasets_and_leave_one():
