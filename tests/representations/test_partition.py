@@ -132,6 +132,16 @@ def test_the_seed_is_passed_on_to_networks_given_by_name(frames, result):
     assert not np.allclose(other.predict(X, "d1"), result.predict(X, "d1"))
 
 
+def test_names_of_columns_change_nothing(frames, result):
+    renamed = {
+        k: f.rename(columns={"a": "z", "b": "y", "c": "x", "y": "t"}) for k, f in frames.items()
+    }
+    other = conjoin.partition(renamed, target="t", representation="mlp2")
+    np.testing.assert_array_equal(
+        other.predict(renamed["d1"], "d1"), result.predict(frames["d1"], "d1")
+    )
+
+
 # --- honesty -------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,6 @@ from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.schema import Schema
 
 SAVED = {"MLP": "torch_mlp", "Network": "networks"}  # representations of which a file has settings
-WEIGHTS = "\0weights"  # stands for the weights among the names of columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,8 +230,9 @@ def represent(
 def _deal(collection: DatasetCollection, share: float, seed: int) -> BoolArray:
     """Say which rows teach; refuse where that leaves too little on one side."""
     X, y, w = collection.X, collection.y, collection.weights
-    hashed = np.column_stack([X, w]), (*collection.schema.inputs, WEIGHTS)
-    teach = deal_share(hashed[0], y, collection.starts, hashed[1], share, seed)
+    values = np.column_stack([X, w])
+    places = [f"place {j}" for j in range(values.shape[1])]  # a name means nothing to a network
+    teach = deal_share(values, y, collection.starts, places, share, seed)
     many = max(collection.sizes) > 1
     asked = f"learn_share={share!r}"
     if not teach.any():
