@@ -180,74 +180,80 @@ def represent(
     """
     classes = bool(collection.response.classes)
     chosen = representation.for_task("classification" if classes else "regression")
-    X, y, w = collection.X, collection.y, collection.weights
-    everything = np.ones(len(y), dtype=bool)
-    teach, used = everything, everything
-    if chosen.learns_from_target and share < 1:
-        teach = _deal(collection, share, seed)
-        used = ~teach
-    t = np.log1p(y) if collection.response.family == "poisson" else y
     taken = _Steps(progress)
-    found: Features = chosen.fit(X[teach], t[teach], w[teach], progress=taken)
-    words = chosen.describe()
-    if is_network(found):
-        found = Layers.of(found)
-        words = found.describe()
-    known = transform_in_own_order(found, X, y, w)
-    values, ends = known[used], (known.min(axis=0), known.max(axis=0))
-    varying = [j for j, column in enumerate(values.T) if column.min() < column.max()]
-    if not varying:
+    used, teach = _deal(collection, share if chosen.learns_from_target else 1, seed)
+    found, words = _learn(chosen, collection, teach, taken)
+    known = transform_in_own_order(found, collection.X, collection.y, collection.weights)
+    varying = np.flatnonzero(known[used].min(axis=0) < known[used].max(axis=0))
+    if not len(varying):
         raise DataError(
             f"Every feature of the representation ({words}) is the same in all rows; train it "
             "longer, or choose another one."
         )
-    dataset = np.repeat(np.arange(len(collection.names)), collection.sizes)
+    known = known[:, varying]
+    count = len(collection.names)
+    dataset = np.repeat(np.arange(count), collection.sizes)
     learned = Learned(
         found,
-        tuple(varying),
+        tuple(varying.tolist()),
         words,
-        len(y),
-        int(teach.sum()),
-        int(used.sum()),
-        chosen.learns_from_target,
-        project(known[:, varying], dataset, len(collection.names)),
+        rows=len(used),
+        taught=int(teach.sum()),
+        used=int(used.sum()),
+        learns_from_target=chosen.learns_from_target,
+        projection=project(known, dataset, count),
     )
-    weights = w[used] * (w.mean() / w[used].mean() if relative else 1.0)
-    return (
-        replace(
-            collection,
-            schema=RepresentedSchema.of(collection.schema, learned),
-            X=np.ascontiguousarray(values[:, varying]),
-            ends=(ends[0][varying], ends[1][varying]),
-            y=y[used],
-            weights=weights,
-            starts=np.searchsorted(dataset[used], np.arange(len(collection.names) + 1)),
-        ),
-        None if progress is None else taken.then,
+    w = collection.weights
+    features = replace(
+        collection,
+        schema=RepresentedSchema.of(collection.schema, learned),
+        X=known[used],
+        y=collection.y[used],
+        weights=w[used] * (w.mean() / w[used].mean() if relative else 1.0),
+        starts=np.searchsorted(dataset[used], np.arange(count + 1)),
+        ends=(known.min(axis=0), known.max(axis=0)),
     )
+    return features, None if progress is None else taken.then
 
 
-def _deal(collection: DatasetCollection, share: float, seed: int) -> BoolArray:
-    """Say which rows teach; refuse where that leaves too little on one side."""
-    X, y, w = collection.X, collection.y, collection.weights
-    values = np.column_stack([X, w])
+def _learn(
+    representation: Representation,
+    collection: DatasetCollection,
+    teach: BoolArray,
+    progress: Progress,
+) -> tuple[Features, str]:
+    """Learn from the rows that teach; return the map, a network as plain numbers, and its name."""
+    X, y, w = collection.X[teach], collection.y[teach], collection.weights[teach]
+    target = np.log1p(y) if collection.response.family == "poisson" else y
+    found = representation.fit(X, target, w, progress=progress)
+    if not is_network(found):
+        return found, representation.describe()
+    layers = Layers.of(found)
+    return layers, layers.describe()
+
+
+def _deal(collection: DatasetCollection, share: float, seed: int) -> tuple[BoolArray, BoolArray]:
+    """Say which rows are used and which teach; refuse where that leaves too little on one side."""
+    y = collection.y
+    if share == 1:
+        everything = np.ones(len(y), dtype=bool)
+        return everything, everything
+    values = np.column_stack([collection.X, collection.weights])
     places = [f"place {j}" for j in range(values.shape[1])]  # a name means nothing to a network
     teach = deal_share(values, y, collection.starts, places, share, seed)
-    many = max(collection.sizes) > 1
-    asked = f"learn_share={share!r}"
     if not teach.any():
-        size = "more rows" if many else "more than one row"
         raise DataError(
-            f"With {asked} no row is left to teach the representation, since no dataset has "
-            f"{size}; choose a larger share, or learn_share=1 to use all rows twice."
+            f"With learn_share={share!r} no row is left to teach the representation, since the "
+            f"largest dataset has {max(collection.sizes)} and each keeps one at least; choose a "
+            "larger share, or learn_share=1 to use all rows twice."
         )
     for rows, what in ((teach, "teach the representation"), (~teach, "are left for the models")):
         if np.ptp(y[rows]) == 0:
             raise DataError(
-                f"With {asked} the rows that {what} all have the same target; give it more rows, "
-                "or choose another share."
+                f"With learn_share={share!r} the rows that {what} all have the same target; give "
+                "it more rows, or choose another share."
             )
-    return teach
+    return ~teach, teach
 
 
 class _Steps:
