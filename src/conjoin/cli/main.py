@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import printable, with_options
 from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
 
@@ -468,43 +469,7 @@ def report(
     typer.echo(f"Report written to {output}")
 
 
-@app.command()
-def reproduce(
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="table2, table3 or table4 of the paper.",
-            autocompletion=_one_of("table2", "table3", "table4"),
-        ),
-    ],
-    seed: Seed = 0,
-    repetitions: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", help="Repetitions of the whole protocol, each with its own draws."
-        ),
-    ] = 5,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV to write; default experiments/TABLE/results.csv."),
-    ] = None,
-) -> None:
-    """Run a table of the paper again, beside the paper's."""
-    from conjoin.cli.show import progress_bar, show_table
-    from conjoin.criterion.checks import check_count
-    from conjoin.reproduce.synthetic import TABLES, run_table
-    from conjoin.reproduce.write import write_cells
-
-    if table not in TABLES:
-        raise ArgumentError(f"Table {table!r} is unknown; expected one of {', '.join(TABLES)}.")
-    check_count("repetitions", repetitions)
-    path = output or Path("experiments") / table / "results.csv"
-    with progress_bar(f"Running {table}") as progress:
-        cells = run_table(table, seed=seed, repetitions=repetitions, progress=progress)
-    write_cells(cells, path)
-    show_table(cells, table)
-    typer.echo(f"Written to {path}")
+app.command()(reproduce)
 
 
 @contextmanager

@@ -376,3 +376,18 @@ def show_table(cells: list[Cell], name: str) -> None:
         "itself never joins, and its accuracy against the exact truth is in the last column.",
         highlight=False,
     )
+
+
+def show_rows(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of texts; columns of numbers to the right."""
+    words = [name for j, name in enumerate(header) if not _is_number([row[j] for row in rows])]
+    table = _table(*header, right=[name for name in header if name not in words])
+    for row in rows:
+        table.add_row(*(_text(text) for text in row))
+    _section(_console(), title, table)
+
+
+def _is_number(texts: Sequence[str]) -> bool:
+    return all(
+        text.lstrip("-").replace(".", "", 1).replace("e+", "").isdigit() for text in texts if text
+    )

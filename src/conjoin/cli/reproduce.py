@@ -1,0 +1,151 @@
+"""The command that runs the paper's tables again."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conjoin.cli.words import printable
+from conjoin.errors import ArgumentError
+
+SYNTHETIC = ("table2", "table3", "table4")
+REAL = ("table1", "table5", "table6", "table7")
+ALL = ("table1", *SYNTHETIC, *REAL[1:], "figure1", "timings")
+FOLDER = Path("experiments")
+
+
+def reproduce(
+    tables: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TABLE...",
+            help="table1 to table7, figure1 or timings of the paper, or all.",
+            autocompletion=lambda: [*ALL, "all"],
+        ),
+    ],
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with the paper's data sets, for all but table2 to table4.",
+        ),
+    ] = Path("data"),
+    sets: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Sets of the table to run; default all."),
+    ] = None,
+    fetch: Annotated[
+        bool,
+        typer.Option(
+            "--fetch", help="First get the sets that UCI's package ucimlrepo has, if not there."
+        ),
+    ] = False,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of every random draw.")] = 0,
+    repetitions: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            help="Repetitions of the protocol of table2 to table4, each with its own draws.",
+        ),
+    ] = 5,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File to write; default experiments/TABLE/results.csv (or .svg)."
+        ),
+    ] = None,
+) -> None:
+    """Run tables of the paper again, beside the paper's."""
+    from conjoin.criterion.checks import check_count
+    from conjoin.pipeline import check_seed
+
+    for table in tables:
+        if table not in (*ALL, "all"):
+            raise ArgumentError(
+                f"Table {table!r} is unknown; expected one of {', '.join(ALL)} or all."
+            )
+    check_count("repetitions", repetitions)
+    check_seed(seed)
+    chosen = [name for name in ALL if name in tables or "all" in tables]
+    if output is not None and len(chosen) > 1:
+        raise ArgumentError("--output names one file; leave it out for more than one table.")
+    if fetch:
+        from conjoin.reproduce.fetch import fetch_sets
+
+        for path in fetch_sets(data):
+            typer.echo(f"Fetched {path}")
+    for name in chosen:
+        if name in SYNTHETIC:
+            _synthetic(name, seed, repetitions, output)
+    real = [name for name in chosen if name in REAL]
+    if real:
+        _real(real, data, sets.split(",") if sets else None, seed, output)
+    if "figure1" in chosen:
+        _figure(data, seed, output or FOLDER / "figure1" / "figure1.svg")
+    if "timings" in chosen:
+        _timings(data, seed, output or FOLDER / "timings" / "results.csv")
+
+
+def _synthetic(table: str, seed: int, repetitions: int, output: Path | None) -> None:
+    from conjoin.cli.show import progress_bar, show_table
+    from conjoin.reproduce.synthetic import run_table
+    from conjoin.reproduce.write import write_cells
+
+    path = output or FOLDER / table / "results.csv"
+    with progress_bar(f"Running {table}") as progress:
+        cells = run_table(table, seed=seed, repetitions=repetitions, progress=progress)
+    write_cells(cells, path)
+    show_table(cells, table)
+    typer.echo(f"Written to {path}")
+
+
+def _real(
+    tables: Sequence[str], data: Path, sets: Sequence[str] | None, seed: int, output: Path | None
+) -> None:
+    """Run sets one after another; files hold what is done so far.
+
+    Lines of sets that were not asked for stay in the files as they are.
+    """
+    from conjoin.cli.show import progress_bar, show_rows
+    from conjoin.reproduce.protocol import Line
+    from conjoin.reproduce.tables import HEADER, TABLES, cells_of, lines_for, run_cell, text_rows
+    from conjoin.reproduce.write import read_lines, write_lines
+
+    paths = {table: output or FOLDER / table / "results.csv" for table in tables}
+    kept: dict[str, list[Line]] = {}
+    for table, path in paths.items():
+        old = read_lines(path) if sets and path.is_file() else []
+        kept[table] = [line for line in old if line.set not in (sets or ())]
+    lines: list[Line] = []
+    for cell, methods in cells_of(tables, sets).items():
+        with progress_bar(printable(f"Running {', '.join(cell)}")) as progress:
+            lines += run_cell(cell, methods, data, seed=seed, progress=progress)
+        for table, path in paths.items():
+            write_lines(lines_for(table, kept[table] + lines), path)
+    for table, path in paths.items():
+        rows = text_rows(table, lines)
+        show_rows(f"{table}: {TABLES[table].title}; percent less error", HEADER, rows)
+        typer.echo(f"Written to {path}")
+
+
+def _figure(data: Path, seed: int, path: Path) -> None:
+    from conjoin.cli.show import progress_bar
+    from conjoin.reproduce.figure import draw_figure
+
+    with progress_bar("Training MLP2 on CFGSF") as progress:
+        described = draw_figure(data, path, seed=seed, progress=progress)
+    typer.echo(described)
+    typer.echo(f"Written to {path}")
+
+
+def _timings(data: Path, seed: int, path: Path) -> None:
+    from conjoin.cli.show import progress_bar, show_rows
+    from conjoin.reproduce.timings import TEXT_HEADER, run_timings, text_of
+    from conjoin.reproduce.write import write_rows
+
+    with progress_bar("Training networks") as progress:
+        rows = [text_of(timing) for timing in run_timings(data, seed=seed, progress=progress)]
+    show_rows("Seconds from files to models", TEXT_HEADER, rows)
+    write_rows(TEXT_HEADER, rows, path)
+    typer.echo(f"Written to {path}")
