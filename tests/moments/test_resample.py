@@ -34,6 +34,7 @@ def test_canonical_order_forgets_how_rows_arrived():
     one, two = canonical_order(X, y), canonical_order(X[shuffle], y[shuffle])
     assert_allclose(X[one], X[shuffle][two])
     assert_allclose(y[one], y[shuffle][two])
+    assert one.tolist() == np.lexsort((X[:, 1], X[:, 0], y)).tolist()
 
 
 @pytest.mark.parametrize("n", [3, 10, 101])

@@ -28,10 +28,20 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
 
 def canonical_order(X: FloatArray, y: FloatArray) -> IntArray:
-    """Return an order of rows that depends on their values alone, not on how they arrived."""
-    order = np.argsort(y, kind="stable")
-    if np.any(np.diff(y[order]) == 0):  # ties in the target are settled by the features
-        order = np.lexsort((*X.T[::-1], y))
+    """Return an order of rows that depends on their values alone, not on how they arrived.
+
+    Rows are sorted by the target; those that tie, by one column after another.
+    """
+    order: IntArray = np.argsort(y, kind="stable")
+    same = np.diff(y[order]) == 0  # as the row before
+    for column in X.T:
+        if not same.any():
+            break
+        tied = np.append(same, False) | np.append(False, same)
+        run = np.cumsum(np.append(True, ~same))[tied]
+        some = order[tied]
+        order[tied] = some[np.lexsort((column[some], run))]
+        same &= np.diff(column[order]) == 0
     return order
 
 

@@ -40,6 +40,9 @@ class PaperSet:
     query : str
     least_rows : int
         Datasets with fewer rows are left out.
+    originals : PaperSet, optional
+        How the table of the query is made of files as they were published, where the file that
+        stands for it is not there.
     """
 
     name: str
@@ -48,6 +51,7 @@ class PaperSet:
     files: Mapping[str, tuple[str, ...]]
     query: str
     least_rows: int = 0
+    originals: "PaperSet | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +93,68 @@ _WALMART = """
     cos(2 * pi() * dayofyear(day) / 365.25) AS cosine
 """
 
+_ORDERS = PaperSet(
+    "DFOIP",
+    "transactions summed by item and day, the hundred items with most units",
+    "units a day",
+    {"transactions": ("dfoip/orders.csv",), "items": ("dfoip/items.csv",)},
+    """
+    WITH sold AS (
+        SELECT itemID, time::TIMESTAMP::DATE AS date, sum("order"::DOUBLE) AS units,
+            avg(salesPrice::DOUBLE) AS price
+        FROM transactions GROUP BY ALL
+    ),
+    best AS (
+        SELECT itemID, row_number() OVER (ORDER BY sum(units) DESC, itemID::INT) AS rank
+        FROM sold GROUP BY itemID QUALIFY rank <= 100
+    ),
+    days AS (
+        SELECT itemID, rank, unnest(generate_series(
+            (SELECT min(date) FROM sold), (SELECT max(date) FROM sold), INTERVAL 1 DAY
+        ))::DATE AS date
+        FROM best
+    )
+    SELECT days.itemID, days.date, coalesce(units, 0) AS "order",
+        coalesce(
+            last_value(price IGNORE NULLS) OVER before,
+            first_value(price IGNORE NULLS) OVER (
+                PARTITION BY days.itemID ORDER BY days.date
+                ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+            )
+        ) AS salesPrice_last_known,
+        items.* EXCLUDE (itemID), rank
+    FROM days JOIN items ON days.itemID::INT = items.itemID::DOUBLE::INT
+    LEFT JOIN sold ON days.itemID = sold.itemID AND days.date = sold.date
+    WINDOW before AS (PARTITION BY days.itemID ORDER BY days.date)
+    """,
+)
+
+_DAYS = PaperSet(
+    "CFGSF",
+    "sales of families in stores, the last 64 days",
+    "units",
+    {
+        "train": ("cfgsf/train.csv",),
+        "stores": ("cfgsf/stores.csv",),
+        "oil": ("cfgsf/oil.csv",),
+        "transactions": ("cfgsf/transactions.csv", "cfgsf/transactions.csv.gz"),
+        "holidays": ("cfgsf/holidays_events.csv",),
+    },
+    """
+    SELECT t.date, t.store_nbr, t.family, t.sales::DOUBLE AS sales,
+        (t.onpromotion::INT > 0)::INT AS promotion_active,
+        (t.date IN (
+            SELECT date FROM holidays WHERE locale = 'National' AND NOT transferred::BOOLEAN
+        ))::INT AS is_holiday,
+        s.type AS store_type, s.cluster, o.dcoilwtico::DOUBLE AS dcoilwtico,
+        n.transactions::DOUBLE AS transactions
+    FROM train t JOIN stores s ON t.store_nbr = s.store_nbr
+    LEFT JOIN oil o ON t.date = o.date
+    LEFT JOIN transactions n ON t.date = n.date AND t.store_nbr = n.store_nbr
+    WHERE t.date BETWEEN '2017-06-13' AND '2017-08-15'
+    """,
+)
+
 SETS: dict[str, PaperSet] = {
     "DFOIP": PaperSet(
         "DFOIP",
@@ -106,6 +172,7 @@ SETS: dict[str, PaperSet] = {
             date_diff('day', DATE '2018-01-01', date::DATE)::DOUBLE AS day
         FROM orders WHERE rank::INT <= 10
         """,
+        originals=_ORDERS,
     ),
     "DFOIP by category": PaperSet(
         "DFOIP by category",
@@ -123,6 +190,7 @@ SETS: dict[str, PaperSet] = {
             date_diff('day', DATE '2018-01-01', date::DATE)::DOUBLE AS day
         FROM orders
         """,
+        originals=_ORDERS,
     ),
     "WDAF": PaperSet(
         "WDAF",
@@ -248,6 +316,7 @@ SETS: dict[str, PaperSet] = {
             day(date::DATE)::DOUBLE AS day_of_month
         FROM days
         """,
+        originals=_DAYS,
     ),
     "SBSD": PaperSet(
         "SBSD",
@@ -303,32 +372,39 @@ def load(name: str, folder: Path) -> GroupedRows:
     if name not in SETS:
         raise ArgumentError(f"Set {name!r} is unknown; expected one of {', '.join(SETS)}.")
     spec = SETS[name]
-    connection = duckdb.connect()
-    try:
-        for table, candidates in spec.files.items():
-            path = find(folder, candidates, spec.name)
-            connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_reader(path)}")
-        rows = connection.sql(spec.query).to_arrow_table()
-    except duckdb.Error as error:
-        first = str(error).splitlines()[0]
-        raise ReadError(
-            f"The files of {spec.name} under {str(folder)!r} do not have the columns of the "
-            f"originals ({first}); {PAGE} says which files are meant."
-        ) from None
-    finally:
-        connection.close()
+    with duckdb.connect() as connection:
+        try:
+            _open(connection, spec, folder)
+            rows = connection.sql(spec.query).to_arrow_table()
+        except duckdb.Error as error:
+            first = str(error).splitlines()[0]
+            raise ReadError(
+                f"The files of {spec.name} under {str(folder)!r} do not have the columns of the "
+                f"originals ({first}); {PAGE} says which files are meant."
+            ) from None
     return _grouped(rows, spec.least_rows)
 
 
-def find(folder: Path, candidates: tuple[str, ...], name: str) -> Path:
-    """Return the first of the files that exists."""
-    for candidate in candidates:
-        if (folder / candidate).is_file():
-            return folder / candidate
-    raise ReadError(
-        f"Set {name} needs {' or '.join(map(repr, candidates))} under {str(folder)!r}, which is "
-        f"not there; name the folder with --data, {PAGE} says where to get it."
-    )
+def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -> None:
+    """Make the tables of a set's query known."""
+    for table, candidates in spec.files.items():
+        path = next((folder / name for name in candidates if (folder / name).is_file()), None)
+        if path is not None:
+            rows = _reader(path)
+        elif spec.originals is not None and _are_there(spec.originals, folder):
+            _open(connection, spec.originals, folder)
+            rows = f"({spec.originals.query})"
+        else:
+            raise ReadError(
+                f"Set {spec.name} needs {' or '.join(map(repr, candidates))} under "
+                f"{str(folder)!r}, which is not there; name the folder with --data, {PAGE} says "
+                "where to get it."
+            )
+        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {rows}")
+
+
+def _are_there(spec: PaperSet, folder: Path) -> bool:
+    return all(any((folder / name).is_file() for name in names) for names in spec.files.values())
 
 
 def _reader(path: Path) -> str:

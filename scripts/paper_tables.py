@@ -1,0 +1,38 @@
+"""Put stored results into docs/paper-tables.md: python -m scripts.paper_tables."""
+
+import csv
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from conjoin.reproduce.tables import HEADER, TABLES, text_rows
+from conjoin.reproduce.write import read_lines
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "paper-tables.md"
+PLACE = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def render(text: str) -> str:
+    """Return the page with every table as its results have it."""
+    return PLACE.sub(lambda match: _block(match[1]), text)
+
+
+def _block(name: str) -> str:
+    path = ROOT / "experiments" / name / "results.csv"
+    if name in TABLES:
+        header, rows = HEADER, text_rows(name, read_lines(path))
+    else:
+        with path.open(newline="") as file:
+            header, *rows = csv.reader(file)
+    return f"<!-- {name} -->\n{_markdown(header, rows)}<!-- end -->"
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    words = sum(name in ("set", "features", "method") for name in header)
+    rule = ["---"] * words + ["---:"] * (len(header) - words)
+    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *rows))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(PAGE.read_text()))
