@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types tests tables axe screenshots clean
+.PHONY: demo test lint types tests tables paper axe screenshots clean
 
 demo: $(VENV)/.installed
 	$(BIN)/conjoin partition src/conjoin/data/seoul_bikes.csv.gz --target rented_bikes --by hour
@@ -25,6 +25,12 @@ tests: $(VENV)/.test-installed
 # The paper's synthetic tables, written to experiments/.
 tables: $(VENV)/.installed
 	for table in table2 table3 table4; do $(BIN)/conjoin reproduce $$table || exit 1; done
+
+# All tables, the figure and the timings of the paper, and the page with them; takes two hours or so.
+PAPER_DATA ?= ../shared/data/paper
+paper: $(VENV)/.test-installed
+	$(BIN)/conjoin reproduce all --data $(PAPER_DATA)
+	$(BIN)/python -m scripts.paper_tables
 
 # The checker of the report's accessibility, for the browser tests; needs npm.
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js

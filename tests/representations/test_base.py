@@ -198,3 +198,18 @@ def test_what_is_no_representation_is_refused():
     assert isinstance(as_representation(np.abs), Function)
     with pytest.raises(ArgumentError, match="expected 'mlp1', 'mlp2'"):
         as_representation("mlp3")
+
+
+def test_tables_of_classes_keep_their_labels():
+    from conjoin import partition
+    from conjoin.representations import embed
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 2))
+    tables = {
+        name: {"a": X[own, 0], "b": X[own, 1], "y": np.where(X[own, 0] > 0, "yes", "no")}
+        for name, own in (("one", slice(0, 100)), ("two", slice(100, 200)))
+    }
+    embedding = embed(lambda rows: rows**3, tables, target="y")
+    assert embedding.tables["one"]["y"].tolist() == tables["one"]["y"].tolist()
+    assert list(partition(embedding.tables, target="y").classes) == ["no", "yes"]

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
+from conjoin.fits import label_array
 from conjoin.representations.base import Features, Representation, check_inputs
 from conjoin.representations.networks import NAMES, Network
 from conjoin.representations.plain import Function, Transformer
@@ -114,10 +115,17 @@ def embed(
         missing=missing,
         columns=columns,
     )
+    y: AnyArray = collection.y
+    if collection.response.classes:
+        chosen = chosen.for_task("classification")
+        y = label_array(collection.response.classes)[y.astype(int)]
     learned, values = chosen.fit_transform(
-        collection.X, collection.y, collection.weights, progress=progress
+        collection.X,
+        y if chosen.task == "classification" else collection.y,
+        collection.weights,
+        progress=progress,
     )
-    known = {target: collection.y, **({weights: collection.weights} if weights else {})}
+    known = {target: y, **({weights: collection.weights} if weights else {})}
     return _tabulate(learned, values, collection.schema, collection.names, collection.starts, known)
 
 
