@@ -96,8 +96,10 @@ def test_a_set_is_the_same_whatever_the_order_of_its_file(tmp_path, paper_data):
 
 
 def test_a_set_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ReadError, match=r"Set BB needs 'bb/day.csv' under .* --data"):
+    with pytest.raises(ReadError, match=r"Set BB needs bb/day.csv under .* --data"):
         load("BB", tmp_path)
+    with pytest.raises(ReadError, match="top100_items.csv.gz or dfoip/orders.csv with dfoip/items"):
+        load("DFOIP", tmp_path)
     with pytest.raises(ArgumentError, match="Set 'XX' is unknown; expected one of DFOIP"):
         load("XX", tmp_path)
 

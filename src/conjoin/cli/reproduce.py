@@ -19,7 +19,7 @@ def reproduce(
     tables: Annotated[
         list[str],
         typer.Argument(
-            metavar="TABLE...",
+            metavar="TABLE",
             help="table1 to table7, figure1 or timings of the paper, or all.",
             autocompletion=lambda: [*ALL, "all"],
         ),
@@ -113,6 +113,8 @@ def _real(
     from conjoin.reproduce.write import read_lines, write_lines
 
     paths = {table: output or FOLDER / table / "results.csv" for table in tables}
+    for path in paths.values():
+        path.parent.mkdir(parents=True, exist_ok=True)  # fails before the work, if it does
     kept: dict[str, list[Line]] = {}
     for table, path in paths.items():
         old = read_lines(path) if sets and path.is_file() else []

@@ -395,10 +395,12 @@ def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -
             _open(connection, spec.originals, folder)
             rows = f"({spec.originals.query})"
         else:
+            choices = list(candidates)
+            if spec.originals is not None:
+                choices.append(" with ".join(names[0] for names in spec.originals.files.values()))
             raise ReadError(
-                f"Set {spec.name} needs {' or '.join(map(repr, candidates))} under "
-                f"{str(folder)!r}, which is not there; name the folder with --data, {PAGE} says "
-                "where to get it."
+                f"Set {spec.name} needs {' or '.join(choices)} under {str(folder)!r}, which is not "
+                f"there; name the folder with --data, {PAGE} says where to get it."
             )
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {rows}")
 
