@@ -21,14 +21,16 @@ from conjoin.reproduce.protocol import (
     Plan,
     compare_methods,
 )
-from conjoin.reproduce.sets import load
+from conjoin.reproduce.sets import GroupedRows, load
 
 OURS = (POOLED, LITERAL, SIGNED, DEFAULT)
 WITH_RIVALS = (POOLED, LITERAL, SIGNED, BIFACTOR, BIFACTOR_CLUSTERS, DEFAULT)
 USUAL = Plan()
-# Of many rows or datasets: there errors hardly differ between draws, and each takes long.
+# The fewer rows, the more errors differ between draws: a dataset of BB has ten to judge on. Of
+# many rows or datasets they hardly do, and each draw takes long.
+FEW_ROWS, MANY_ROWS = 1_000, 100_000
+SMALL = Plan(bootstraps=200, splits=200)
 LARGE = Plan(bootstraps=3, splits=1, draws=3)
-MANY_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,15 @@ def run_cell(
     """Run both protocols on a set with a representation."""
     name, representation = cell
     rows = load(name, folder)
-    large = len(rows.names) > MANY_DATASETS or len(rows.y) > MANY_ROWS
-    plan = replace(LARGE if large else USUAL, seed=seed)
+    plan = replace(plan_for(rows), seed=seed)
     return compare_methods(rows, name, representation, methods, plan, progress)
+
+
+def plan_for(rows: GroupedRows) -> Plan:
+    """Return how often a set is drawn from."""
+    if len(rows.y) < FEW_ROWS:
+        return SMALL
+    return LARGE if len(rows.names) > MANY_DATASETS or len(rows.y) > MANY_ROWS else USUAL
 
 
 def lines_for(table: str, lines: Sequence[Line]) -> list[Line]:
