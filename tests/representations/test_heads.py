@@ -340,3 +340,79 @@ def test_heads_of_a_result_with_a_representation(kind):
             else:
                 found, expected = heads.predict(X, name), one.predict(table, name)
             np.testing.assert_allclose(found, expected, **EXACT)
+
+
+# --- heads of a result ---------------------------------------------------------------------------
+
+
+def mixed(n=240):
+    """A table with text, missing values and a column that names the dataset."""
+    rng = np.random.default_rng(3)
+    x, z = rng.standard_normal((2, n))
+    shop = np.repeat(["a", "b", "c"], n // 3)
+    kind = rng.choice(["tea", "coffee"], n)
+    y = np.abs(x) + (kind == "tea") + 0.3 * rng.standard_normal(n)
+    return {
+        "x": x,
+        "kind": kind,
+        "z": np.where(rng.random(n) < 0.1, np.nan, z),
+        "shop": shop,
+        "y": y,
+    }
+
+
+@pytest.fixture(scope="module")
+def with_network():
+    table = mixed()
+    return table, conjoin.partition(table, target="y", by="shop", representation="mlp1")
+
+
+def test_heads_of_a_result_take_its_tables(with_network, tmp_path):
+    table, result = with_network
+    clusters = result.using("clusters")
+    heads = Heads.of(result)
+    np.testing.assert_allclose(heads.predict(table), clusters.predict(table), **EXACT)
+    turned = dict(reversed(table.items()))
+    np.testing.assert_allclose(heads.predict(turned), clusters.predict(table), **EXACT)
+    own = Heads.of(result, result.coefficients)
+    np.testing.assert_allclose(own.predict(table, table["shop"]), result.predict(table), **EXACT)
+    heads.save(tmp_path / "heads.pt")
+    again = Heads.load(tmp_path / "heads.pt")
+    np.testing.assert_allclose(again.predict(turned), clusters.predict(table), **EXACT)
+
+
+def test_heads_of_a_result_are_trained_on_from_its_tables(with_network):
+    table, result = with_network
+    heads = Heads.of(result)
+    tuned = heads.finetune(table, table["y"], training=Training(epochs=30, rate=0.01), body=True)
+    errors = [np.mean((h.predict(table) - table["y"]) ** 2) for h in (heads, tuned)]
+    assert errors[1] < errors[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda heads, table: heads.predict({"x": table["x"]}, "a"), "X lacks column 'kind'"),
+        (lambda heads, table: heads.predict(np.ones((3, 2)), "a"), "does not take rows of shape"),
+        (lambda heads, table: heads.predict(np.ones((3, 4))), "which dataset a row belongs to"),
+        (lambda heads, table: heads.finetune(table, ["p"] * 240), "y is not numeric"),
+        (lambda heads, table: heads.finetune(table, [np.nan] * 240), "missing or infinite"),
+        (lambda heads, table: heads.predict(table, "nowhere"), "has no head"),
+    ],
+)
+def test_what_heads_cannot_take_is_one_sentence(with_network, call, message):
+    table, result = with_network
+    with pytest.raises((ArgumentError, DataError), match=message):
+        call(Heads.of(result), table)
+
+
+def test_heads_without_columns_refuse_tables(with_network, stores):
+    _, result = with_network
+    bare = Heads.of(result.representation.features, result)
+    with pytest.raises(ArgumentError, match="these heads know no columns"):
+        bare.predict(mixed(), "a")
+    plain = conjoin.partition(stores.tables(), target="y")
+    with pytest.raises(ArgumentError, match="The result has no representation"):
+        Heads.of(plain)
+    with pytest.raises(ArgumentError, match="models is missing"):
+        Heads.of(result.representation.features)

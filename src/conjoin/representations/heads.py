@@ -32,8 +32,10 @@ from conjoin.representations.torch_tools import (
     train,
 )
 from conjoin.representations.training import Course, Training
-from conjoin.result import Partition
+from conjoin.result import Partition, dataset_names
+from conjoin.tables.frame import in_memory, is_table, to_frame
 from conjoin.tables.response import Label, Response
+from conjoin.tables.schema import Schema
 
 torch = require_torch()
 
@@ -64,6 +66,8 @@ class Heads(Module):  # type: ignore[misc]
         classes, a score for each class.
     classes : sequence of labels, optional
         Of "logistic" and "softmax"; by default 0, 1 and so on.
+    schema : Schema, optional
+        How columns of a table become the rows that the body takes; without one it takes arrays.
 
     Attributes
     ----------
@@ -76,13 +80,10 @@ class Heads(Module):  # type: ignore[misc]
     --------
     >>> import conjoin
     >>> from conjoin.datasets import make_clusters
-    >>> from conjoin.representations import MLP, embed
-    >>> stores = make_clusters(sizes=(2, 2), n=100, p=4, distance=2.0)
-    >>> embedding = embed(MLP(), stores.tables(), target="y")
-    >>> result = conjoin.partition(embedding.tables, target="y", strategy="clusters")
-    >>> heads = Heads.of(embedding, result)
-    >>> bool(np.allclose(heads.predict(stores.X["d1"], "d1"),
-    ...                  result.predict(embedding.tables["d1"], "d1")))
+    >>> stores = make_clusters(sizes=(2, 2), n=100, p=4, distance=2.0).tables()
+    >>> result = conjoin.partition(stores, target="y", representation="mlp1", strategy="clusters")
+    >>> heads = Heads.of(result)
+    >>> bool(np.allclose(heads.predict(stores["d1"], "d1"), result.predict(stores["d1"], "d1")))
     True
     """
 
@@ -95,6 +96,7 @@ class Heads(Module):  # type: ignore[misc]
         limits: tuple[FloatArray, FloatArray] | None = None,
         loss: str = "squared",
         classes: Sequence[Label] | None = None,
+        schema: Schema | None = None,
     ) -> None:
         super().__init__()
         check_choice("loss", loss, tuple(LOSSES))
@@ -107,22 +109,32 @@ class Heads(Module):  # type: ignore[misc]
         self.heads = torch.nn.ModuleList([linear(a, b) for a, b in zip(intercepts, slopes)])
         self.labels = {str(name): int(label) for name, label in labels.items()}
         self.outputs = outputs
+        self.schema = schema
         self.course: Course | None = None
 
     @classmethod
-    def of(cls, source: Embedding | Features, models: Any, *, limit: bool = True) -> "Heads":
+    def of(
+        cls, source: Partition | Embedding | Features, models: Any = None, *, limit: bool = True
+    ) -> "Heads":
         """Put models back on the network whose activations they were fitted to.
 
         Parameters
         ----------
-        source : Embedding or Features
-            Of a network: `MLP` or `Tap`.
-        models : Partition, or mapping of dataset name to model
-            Of a result, the models of its clusters, one head each; of a mapping, one head for each
-            model. Activations that a model does not know get the coefficient 0.
+        source : Partition, Embedding or Features
+            A result with a representation, or what it was fitted to; of a network, `MLP` or `Tap`.
+        models : Partition, or mapping of dataset name to model, optional
+            Of a result, the models of its clusters, one head each; of a mapping, such as
+            `result.coefficients`, one head for each model. Activations that a model does not know
+            get the coefficient 0. By default those of the source, if that is a result.
         limit : bool
             Whether activations are kept within the limits of the models, as by their `predict`.
         """
+        models = source if models is None else models
+        if not isinstance(models, (Partition, Mapping)):
+            raise ArgumentError(
+                "models is missing: pass the result that was fitted to the embedding, or a mapping "
+                "of dataset name to model."
+            )
         names, body = _network(source)
         if isinstance(models, Partition):
             fits, labels = [*models.models], models.labels
@@ -144,7 +156,8 @@ class Heads(Module):  # type: ignore[misc]
         intercepts = np.array([[line.intercept for line in fit] for fit in lines])
         classes = getattr(fits[0], "classes", None)
         loss = _loss_of(fits[0])
-        return cls(deepcopy(body), intercepts, slopes, labels, (low, high), loss, classes)
+        schema = None if isinstance(source, Features) else source.schema
+        return cls(deepcopy(body), intercepts, slopes, labels, (low, high), loss, classes, schema)
 
     def forward(self, x: Any, heads: Any) -> Any:
         """Return outputs (n, outputs) of rows x; `heads` is one number, or one a row (n,)."""
@@ -159,18 +172,22 @@ class Heads(Module):  # type: ignore[misc]
         """Return the network of one dataset, from rows to outputs, as one torch module."""
         return torch.nn.Sequential(self.body, self.limit, self.heads[self._label(dataset)])
 
-    def predict(self, X: Any, dataset: Any) -> AnyArray:
+    def predict(self, X: Any, dataset: Any = None) -> AnyArray:
         """Return the expected targets, or the most likely classes, of rows X.
 
-        X is what the network takes: of a table, what `encode` of the embedding makes of it.
-        `dataset` is the name of the rows' dataset, or one a row.
+        Parameters
+        ----------
+        X : table or array (n, ...)
+            A table with the columns of fitting, or rows as the network takes them.
+        dataset : name, or one a row, optional
+            By default what the column of fitting says.
         """
         lines = self.lines(X, dataset)
         if self.response.classes:
             return most_likely(shares(lines), self.response.classes)
         return expected(lines, self.response)
 
-    def predict_proba(self, X: Any, dataset: Any) -> FloatArray:
+    def predict_proba(self, X: Any, dataset: Any = None) -> FloatArray:
         """Return the probability of each class (n, classes); arguments as in `predict`."""
         if not self.response.classes:
             raise ArgumentError(
@@ -179,10 +196,9 @@ class Heads(Module):  # type: ignore[misc]
             )
         return shares(self.lines(X, dataset))
 
-    def lines(self, X: Any, dataset: Any) -> FloatArray:
+    def lines(self, X: Any, dataset: Any = None) -> FloatArray:
         """Return the outputs of heads themselves (n, outputs); arguments as in `predict`."""
-        rows = check_inputs(X)
-        labels = self._labels(dataset, len(rows))
+        rows, labels = self._read(X, dataset)
         values = np.empty((len(rows), self.outputs))
         with torch.no_grad(), evaluating(self):
             for label in np.unique(labels):
@@ -196,7 +212,7 @@ class Heads(Module):  # type: ignore[misc]
         self,
         X: Any,
         y: Any,
-        dataset: Any,
+        dataset: Any = None,
         *,
         body: bool = False,
         training: Training | None = None,
@@ -207,20 +223,17 @@ class Heads(Module):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, dataset : arrays (n, ...), (n,), names
-            y is the target: numbers, or labels of classes. The squared error is taken in units of
-            the target's spread.
+        X, y, dataset : rows, array (n,), names
+            X and dataset as in `predict`; y is the target: numbers, or labels of classes. The
+            squared error is taken in units of the target's spread.
         body : bool
             Whether the body is trained as well, or the heads alone.
         training : Training, optional
-            By default that of the paper's networks.
+            By default that of the paper's networks, whose steps are small: a larger `rate` or
+            more `epochs` move heads further.
         """
-        rows = check_inputs(X)
-        classes = self.response.classes
-        target = self.response.codes(y) if classes else np.asarray(y, dtype=np.float64)
-        if target.shape != (len(rows),):
-            raise DataError(f"y has shape {target.shape}, but X has {len(rows)} rows.")
-        labels = self._labels(dataset, len(rows))
+        rows, labels = self._read(X, dataset)
+        target = self._target(y, len(rows))
         order = canonical_order(np.column_stack([rows.reshape(len(rows), -1), labels]), target)
         tuned = deepcopy(self)
         center, scale = 0.0, 1.0
@@ -244,6 +257,52 @@ class Heads(Module):  # type: ignore[misc]
         tuned.requires_grad_(False)
         tuned._rescale(center / scale, scale)
         return tuned
+
+    def _target(self, y: Any, n: int) -> FloatArray:
+        """Return the target as numbers, of classes their codes."""
+        if self.response.classes:
+            target: FloatArray = self.response.codes(y)
+        else:
+            try:
+                target = np.asarray(y, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise DataError(
+                    "y is not numeric, but the target of these heads is a number."
+                ) from None
+        if target.shape != (n,):
+            raise DataError(f"y has shape {target.shape}, but X has {n} rows.")
+        if not np.isfinite(target).all():
+            raise DataError("y has values that are missing or infinite; drop these rows first.")
+        return target
+
+    def _read(self, X: Any, dataset: Any) -> tuple[FloatArray, IntArray]:
+        """Return rows as the body takes them, and the head of each."""
+        if not is_table(X):
+            rows = check_inputs(X)
+        elif self.schema is None:
+            raise ArgumentError(
+                "X is a table, but these heads know no columns: pass an array of rows as the "
+                "network takes them, or make heads of a result, Heads.of(result)."
+            )
+        else:
+            by = self.schema.roles.by if dataset is None else ()
+            frame = in_memory(to_frame(X, "X", wanted={*self.schema.columns, *by}))
+            rows = self.schema.encode_inputs(frame)
+            dataset = dataset_names(frame, by) if dataset is None else dataset
+        if dataset is None:
+            raise DataError(
+                "X does not say which dataset a row belongs to; pass dataset=... (a name, or one "
+                "for each row)."
+            )
+        labels = self._labels(dataset, len(rows))
+        try:
+            with torch.no_grad(), evaluating(self):
+                self.body(torch.tensor(rows[:1]))
+        except RuntimeError as error:
+            raise DataError(
+                f"The network does not take rows of shape {rows.shape[1:]}: {error}."
+            ) from None
+        return rows, labels
 
     def _losses(self, x: Any, labels: Any, t: Any) -> Any:
         out = self(x, labels)
@@ -270,6 +329,7 @@ class Heads(Module):  # type: ignore[misc]
         """
         content: dict[str, Any] = {"labels": self.labels, "loss": self.loss}
         content["classes"] = list(self.response.classes)
+        content["schema"] = None if self.schema is None else self.schema.to_plain()
         if isinstance(self.body, Body):
             content |= {"layer": self.body.layer, "shape": self.body.shape}
             content["body"] = self.body.module.state_dict()
@@ -301,6 +361,7 @@ class Heads(Module):  # type: ignore[misc]
         else:
             body = read_body(content).requires_grad_(False)
         low, high = content["limits"]
+        columns = content.get("schema")
         return cls(
             body,
             content["intercepts"].numpy(),
@@ -309,6 +370,7 @@ class Heads(Module):  # type: ignore[misc]
             (low.numpy(), high.numpy()),
             content["loss"],
             content.get("classes"),
+            None if columns is None else Schema.from_plain(columns),
         )
 
     def _label(self, dataset: Any) -> int:
@@ -357,9 +419,16 @@ def _positions(named: Mapping[str, Any], position: Mapping[str, int]) -> list[in
     return [position[name] for name in named]
 
 
-def _network(source: Embedding | Features) -> tuple[list[str | None], Any]:
+def _network(source: Partition | Embedding | Features) -> tuple[list[str | None], Any]:
     """Return the name of each activation in the models (None: in none of them), and the body."""
-    features = source.features if isinstance(source, Embedding) else source
+    features: Any = source.features if isinstance(source, Embedding) else source
+    if isinstance(source, Partition):
+        if source.representation is None:
+            raise ArgumentError(
+                "The result has no representation, so there is no network to put heads on; fit it "
+                "with representation='mlp1', say, or pass the embedding it was fitted to."
+            )
+        features = source.representation.features
     if not isinstance(features, (MLPFeatures, TapFeatures)):
         raise ArgumentError(
             f"{type(features).__name__} is no network; heads go on an MLP or a tapped module."

@@ -179,8 +179,12 @@ class Schema:
             if name not in self.constant
         ]
 
-    def encode(self, frame: nw.DataFrame[Any], what: str = "X") -> np.ndarray:
+    def encode(self, frame: nw.DataFrame[Any], what: str = "X") -> FloatArray:
         """Return the features of rows in memory, shape (rows, features)."""
+        return self.represent(self.encode_inputs(frame, what))
+
+    def encode_inputs(self, frame: nw.DataFrame[Any], what: str = "X") -> FloatArray:
+        """Return the numbers that columns become, shape (rows, inputs)."""
         known = frame.columns
         absent = [name for name in self.columns if name not in known]
         if absent:
@@ -197,7 +201,7 @@ class Schema:
             infinite = np.isinf(rows[:, j]).any()
             fault = "an infinite value" if infinite else "a value that is neither true nor false"
             raise DataError(f"Column {self.inputs[j]!r} of {what} has {fault}; correct or drop it.")
-        return self.represent(rows)
+        return rows
 
     def select(self, frame: Any, what: str = "X") -> Any:
         """Return the features of a frame as a frame; engines' own errors become one sentence."""
