@@ -98,7 +98,6 @@ BAD = {
     "repetitions": (["reproduce", "table2", "--repetitions", "0"], "--repetitions 0 is not a c"),
     "paper's data": (["reproduce", "table5"], "Set DFOIP needs dfoip/daily_orders_top100_items"),
     "set": (["reproduce", "table5", "--sets", "QQ"], "Set 'QQ' is not in table5; expected one of"),
-    "one output": (["reproduce", "all", "-o", "a.csv"], "No such option: -o"),
     "one file": (["reproduce", "all", "--output", "a.csv"], "--output names one file"),
     # models
     "no model": (["explain", "nowhere.json"], "'nowhere.json' does not exist"),

@@ -304,3 +304,23 @@ def test_help_of_a_command(conjoin_, command):
 
 def test_version(conjoin_):
     assert re.fullmatch(r"conjoin \d+\.\d+\.\d+\S*\n", conjoin_("--version").out)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["table3", "--sets", "BB"], "--sets goes with table1, table5, table6, table7, but table3"),
+        (["table5", "--sets", ""], "Set '' is not in table5"),
+        (["table5", "--sets", "bb, XX"], "Set 'XX' is not in table5"),
+        (["table5", "--output", "x.pdf"], "--output 'x.pdf' cannot be written; name a .csv file"),
+        (["figure1", "--output", "x.csv"], "--output 'x.csv' cannot be written; name a .svg file"),
+    ],
+)
+def test_reproduce_refuses_what_it_would_not_follow(
+    conjoin_, tmp_path, monkeypatch, words, message
+):
+    monkeypatch.chdir(tmp_path)
+    refused = conjoin_("reproduce", *words)
+    assert refused.code == 2
+    assert message in refused.err
+    assert list(tmp_path.iterdir()) == []

@@ -68,8 +68,8 @@ def reproduce(
     check_count("repetitions", repetitions)
     check_seed(seed)
     chosen = [name for name in ALL if name in tables or "all" in tables]
-    if output is not None and len(chosen) > 1:
-        raise ArgumentError("--output names one file; leave it out for more than one table.")
+    _check_output(output, chosen)
+    wanted = _sets(sets, chosen)
     if fetch:
         from conjoin.reproduce.fetch import fetch_sets
 
@@ -80,11 +80,35 @@ def reproduce(
             _synthetic(name, seed, repetitions, output)
     real = [name for name in chosen if name in REAL]
     if real:
-        _real(real, data, sets.split(",") if sets else None, seed, output)
+        _real(real, data, wanted, seed, output)
     if "figure1" in chosen:
         _figure(data, seed, output or FOLDER / "figure1" / "figure1.svg")
     if "timings" in chosen:
         _timings(data, seed, output or FOLDER / "timings" / "results.csv")
+
+
+def _check_output(output: Path | None, chosen: Sequence[str]) -> None:
+    if output is None:
+        return
+    if len(chosen) > 1:
+        raise ArgumentError("--output names one file; leave it out for more than one table.")
+    kind = ".svg" if chosen[0] == "figure1" else ".csv"
+    if output.suffix != kind or output.is_dir():
+        raise ArgumentError(f"--output {str(output)!r} cannot be written; name a {kind} file.")
+
+
+def _sets(text: str | None, chosen: Sequence[str]) -> list[str] | None:
+    """Return the names of sets as the tables have them, whatever their case."""
+    if text is None:
+        return None
+    from conjoin.reproduce.sets import SETS
+
+    others = [name for name in chosen if name not in REAL]
+    if others:
+        raise ArgumentError(f"--sets goes with {', '.join(REAL)}, but {others[0]} has no choice.")
+    known = {name.lower(): name for name in SETS}
+    names = [part.strip() for part in text.split(",")]
+    return [known.get(name.lower(), name) for name in names]
 
 
 def _synthetic(table: str, seed: int, repetitions: int, output: Path | None) -> None:
@@ -109,9 +133,13 @@ def _real(
     """
     from conjoin.cli.show import progress_bar, show_rows
     from conjoin.reproduce.protocol import Line
+    from conjoin.reproduce.sets import check_files
     from conjoin.reproduce.tables import HEADER, TABLES, cells_of, lines_for, run_cell, text_rows
     from conjoin.reproduce.write import read_lines, write_lines
 
+    cells = cells_of(tables, sets)
+    for name, _ in cells:
+        check_files(name, data)
     paths = {table: output or FOLDER / table / "results.csv" for table in tables}
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)  # fails before the work, if it does
@@ -120,7 +148,7 @@ def _real(
         old = read_lines(path) if sets and path.is_file() else []
         kept[table] = [line for line in old if line.set not in (sets or ())]
     lines: list[Line] = []
-    for cell, methods in cells_of(tables, sets).items():
+    for cell, methods in cells.items():
         with progress_bar(printable(f"Running {', '.join(cell)}")) as progress:
             lines += run_cell(cell, methods, data, seed=seed, progress=progress)
         for table, path in paths.items():
@@ -128,7 +156,7 @@ def _real(
     for table, path in paths.items():
         rows = text_rows(table, lines)
         show_rows(f"{table}: {TABLES[table].title}; percent less error", HEADER, rows)
-        typer.echo(f"Written to {path}")
+        typer.echo(f"Written to {path}; docs/paper-tables.md says what the columns are")
 
 
 def _figure(data: Path, seed: int, path: Path) -> None:

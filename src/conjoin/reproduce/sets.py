@@ -8,7 +8,7 @@ terms. The paper names neither its columns nor, for most sets, their number: whe
 12 for BB, DFOIP and WDAF) we have as many.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -372,6 +372,7 @@ def load(name: str, folder: Path) -> GroupedRows:
     if name not in SETS:
         raise ArgumentError(f"Set {name!r} is unknown; expected one of {', '.join(SETS)}.")
     spec = SETS[name]
+    check_files(name, folder)
     with duckdb.connect() as connection:
         try:
             _open(connection, spec, folder)
@@ -385,16 +386,11 @@ def load(name: str, folder: Path) -> GroupedRows:
     return _grouped(rows, spec.least_rows)
 
 
-def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -> None:
-    """Make the tables of a set's query known."""
-    for table, candidates in spec.files.items():
-        path = next((folder / name for name in candidates if (folder / name).is_file()), None)
-        if path is not None:
-            rows = _reader(path)
-        elif spec.originals is not None and _are_there(spec.originals, folder):
-            _open(connection, spec.originals, folder)
-            rows = f"({spec.originals.query})"
-        else:
+def check_files(name: str, folder: Path) -> None:
+    """Refuse a folder that lacks the files of a set."""
+    spec = SETS[name]
+    for candidates in spec.files.values():
+        if _first(candidates, folder) is None and not _has_originals(spec, folder):
             choices = list(candidates)
             if spec.originals is not None:
                 choices.append(" with ".join(names[0] for names in spec.originals.files.values()))
@@ -402,11 +398,29 @@ def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -
                 f"Set {spec.name} needs {' or '.join(choices)} under {str(folder)!r}, which is not "
                 f"there; name the folder with --data, {PAGE} says where to get it."
             )
+
+
+def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -> None:
+    """Make the tables of a set's query known."""
+    for table, candidates in spec.files.items():
+        path = _first(candidates, folder)
+        if path is not None:
+            rows = _reader(path)
+        else:
+            assert spec.originals is not None
+            _open(connection, spec.originals, folder)
+            rows = f"({spec.originals.query})"
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {rows}")
 
 
-def _are_there(spec: PaperSet, folder: Path) -> bool:
-    return all(any((folder / name).is_file() for name in names) for names in spec.files.values())
+def _first(candidates: Sequence[str], folder: Path) -> Path | None:
+    """Return the first of the files that exists."""
+    return next((folder / name for name in candidates if (folder / name).is_file()), None)
+
+
+def _has_originals(spec: PaperSet, folder: Path) -> bool:
+    files = () if spec.originals is None else spec.originals.files.values()
+    return bool(files) and all(_first(candidates, folder) is not None for candidates in files)
 
 
 def _reader(path: Path) -> str:

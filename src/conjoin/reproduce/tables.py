@@ -119,7 +119,7 @@ def cells_of(tables: Sequence[str], sets: Sequence[str] | None = None) -> dict[C
     [('BB', 'columns')]
     """
     known = {name: None for table in tables for name, _ in TABLES[table].printed}
-    for name in sets or ():
+    for name in () if sets is None else sets:
         if name not in known:
             raise ArgumentError(
                 f"Set {name!r} is not in {', '.join(tables)}; expected one of {', '.join(known)}."
@@ -127,7 +127,7 @@ def cells_of(tables: Sequence[str], sets: Sequence[str] | None = None) -> dict[C
     cells: dict[Cell, list[str]] = {}
     for table in tables:
         for cell in TABLES[table].printed:
-            if not sets or cell[0] in sets:
+            if sets is None or cell[0] in sets:
                 methods = cells.setdefault(cell, [])
                 methods += [m for m in TABLES[table].methods if m not in methods]
     return cells
