@@ -48,6 +48,7 @@ from conjoin.pipeline import check_seed, described, partition
 from conjoin.report.notebook import notebook_view
 from conjoin.representations.embedding import as_representation
 from conjoin.representations.learned import (
+    SHARE,
     check_learn_share,
     from_settings,
     represent,
@@ -221,7 +222,8 @@ class Join(BaseEstimator):  # type: ignore[misc]
             family=self._family(),
             intercept=self.fit_intercept,
             representation=self.representation,
-            learn_share=self.learn_share,
+            # Without one the share means nothing: a search may try both.
+            learn_share=SHARE if self.representation is None else self.learn_share,
         )
 
     def _alone(self, table: pa.Table, roles: Roles) -> Partition:

@@ -24,7 +24,7 @@ from conjoin.methods import PARTITIONS
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.representations.base import Representation
-from conjoin.representations.learned import check_learn_share, represent
+from conjoin.representations.learned import SHARE, check_learn_share, represent
 from conjoin.result import Comparison, Partition
 from conjoin.tables import DatasetCollection, collect
 from conjoin.tables.collect import check_choice, collect_rows, has_classes, one_frame
@@ -101,6 +101,11 @@ def compare(
     (False, 'apart')
     """
     check_level("delta", delta)
+    if not {"representation", "learn_share"}.isdisjoint(options):
+        raise ArgumentError(
+            "compare has no representation; pass both tables to partition instead: "
+            "conjoin.partition({'a': a, 'b': b}, target=..., representation=...)."
+        )
     if method in ("tuned", "bound"):
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options)
@@ -228,7 +233,7 @@ def partition(
     family: str = "auto",
     intercept: bool = True,
     representation: Any = None,
-    learn_share: float = 0.5,
+    learn_share: float = SHARE,
     progress: Progress | None = None,
     **options: Any,
 ) -> Partition:
@@ -302,6 +307,11 @@ def partition(
         raise ArgumentError(f"count={count!r} is unknown; expected 'datasets' or 'rows'.")
     seed = check_seed(random_state)
     check_learn_share(learn_share)
+    if representation is None and learn_share != SHARE:
+        raise ArgumentError(
+            f"learn_share={learn_share!r} is for a representation, of which there is none; leave "
+            "it out, or choose one, such as representation='mlp1'."
+        )
     chosen = _chosen(representation, seed)
     use_greedy = _wants_greedy(method, grouping)
     if method in ("tuned", "bound") and use_greedy:

@@ -41,7 +41,8 @@ def test_all_rows_may_teach_with_a_caution(conjoin_):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--representation", "mlp9"], "--representation 'mlp9' is none; expected 'mlp1', 'mlp2'"),
+        (["--representation", "PCA"], "'PCA' is no representation; expected mlp1 or mlp2."),
+        (["--learn-share", "0.3"], "--learn-share 0.3 is for a representation, of which there is"),
         (["--representation", "mlp1", "--learn-share", "2"], "--learn-share 2.0 is no share"),
         (["--representation", "mlp1", "--learn-share", "0.001"], "no row is left to teach"),
     ],

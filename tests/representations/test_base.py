@@ -1,18 +1,29 @@
 """Rows, order and checks, with representations that need no torch."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse
 from sklearn.cluster import KMeans
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 
 import conjoin
 from conjoin.datasets import make_clusters
 from conjoin.errors import ArgumentError, DataError
 from conjoin.representations import (
     Function,
+    Network,
     Transformer,
     as_representation,
     embed,
@@ -90,12 +101,17 @@ def test_maps_that_lose_the_row_are_refused(rows, function):
     ("function", "message"),
     [
         (lambda X: X[:1], "one line of features for each row"),
-        (lambda X: X[:, 0], "one line of features for each row"),
+        (lambda X: X[:, 0], r"make it a column, of shape \(rows, 1\), such as X\[:, :1\]"),
+        (lambda X: X.astype(str), "no numbers, such as '"),
+        (lambda X: np.full(X.shape, None), "not finite"),
+        (lambda X: np.full(X.shape, print), "no numbers, such as '<built-in"),
+        (lambda X: X * 1j, "complex numbers; let it give real ones"),
+        (lambda X: {"a": X}, r"of shape \(\) for"),
         (lambda X: np.log(np.minimum(X, 0) * 0 - 1 + 1e-300), "not finite"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_maps_of_the_wrong_shape_are_refused(rows, function, message):
+def test_maps_of_the_wrong_shape_or_kind_are_refused(rows, function, message):
     with pytest.raises(DataError, match=message):
         Function(function).fit(*rows)
 
@@ -117,6 +133,59 @@ def test_maps_of_the_wrong_shape_are_refused(rows, function, message):
 def test_rows_that_cannot_be_used_get_a_sentence(rows, change, message):
     with pytest.raises(DataError, match=message):
         REPRESENTATIONS["function"].fit(*change(*rows))
+
+
+@pytest.mark.parametrize("table", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+def test_tables_are_not_taken_by_position(rows, table):
+    X, y = rows
+    named = table({name: X[:, j] for j, name in enumerate("abcd")})
+    features = REPRESENTATIONS["pca"].fit(X, y)
+    for use in (features.transform, lambda rows: REPRESENTATIONS["function"].fit(rows, y)):
+        with pytest.raises(DataError, match="X is a table, but .*result.representation.transform"):
+            use(named)
+    with pytest.raises(DataError, match="X is a table"):
+        embed_arrays(np.abs, {"a": (X, y)}).encode(named)
+
+
+def test_functions_may_give_sparse_matrices_and_work_in_place(rows):
+    X, y = rows
+
+    def halve(X):
+        X /= 2
+        return scipy.sparse.csr_matrix(X)
+
+    kept = X.copy()
+    values = Function(halve).fit(X, y).transform(X)
+    np.testing.assert_array_equal(values, kept / 2)
+    np.testing.assert_array_equal(X, kept)
+    Transformer(StandardScaler(copy=False)).fit(X, y).transform(X)
+    np.testing.assert_array_equal(X, kept)
+
+
+def test_a_transformer_that_fails_says_why(rows):
+    X, y = rows
+    with pytest.raises(DataError, match=r"PCA\(n_components=9\) cannot be fitted: n_comp") as told:
+        Transformer(PCA(9)).fit(X, y)
+    assert "target" not in str(told.value)
+    with pytest.raises(DataError, match=r"cannot be fitted: .* not given the target; .*target=Tru"):
+        Transformer(SelectKBest(k=2)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Transformer("PCA"), "estimator='PCA' is no transformer"),
+        (lambda: Transformer(PCA), r"estimator=PCA is a class; pass an instance, such as PCA\(\)"),
+        (lambda: as_representation(PCA), r"representation=PCA is a class; .*such as PCA\(\)"),
+        (lambda: Function(3), "function=3 is no function"),
+        (lambda: Network(hidden=0), "hidden=0 .*expected a whole number >= 1"),
+        (lambda: Network(random_state=None), "random_state=None .*whole number >= 0"),
+        (lambda: Network(task="both"), "task='both' is unknown"),
+    ],
+)
+def test_what_cannot_represent_is_refused_when_made(make, message):
+    with pytest.raises(ArgumentError, match=message):
+        make()
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -144,12 +213,26 @@ def test_one_table_with_weights_and_text_is_embedded():
         "unit1": rng.standard_normal(60),  # the target has the name of a feature
         "w": np.tile([1.0, 3.0], 30),
     }
-    embedding = embed(PCA(2), table, target="unit1", by="store", weights="w")
+    embedding = embed(lambda X: X[:, :2] ** 3, table, target="unit1", by="store", weights="w")
     assert list(embedding.tables) == ["a", "b"]
     assert list(embedding.tables["a"]) == ["unit1_", "unit2", "unit1", "w"]
     np.testing.assert_allclose(embedding.tables["b"]["w"], np.tile([0.5, 1.5], 15))
     again = embedding.transform({name: values[:30] for name, values in table.items()})
     np.testing.assert_allclose(again["unit2"], embedding.tables["b"]["unit2"])
+
+
+def test_features_have_the_names_that_are_known():
+    rng = np.random.default_rng(0)
+    table = {name: rng.standard_normal(40) for name in ("a", "b", "pca1")}
+    table["store"] = ["x", "y"] * 20
+    asked = {"target": "pca1", "by": "store"}
+    assert embed(PolynomialFeatures(2), table, **asked).columns == ("a", "b", "a^2", "a b", "b^2")
+    assert embed(PCA(2), table, **asked).columns == ("pca0", "pca1_")
+    assert embed(FunctionTransformer(np.abs), table, **asked).columns == ("unit1", "unit2")
+    given = embed(lambda X: pl.DataFrame({"sum": X.sum(axis=1), "store": X[:, 0]}), table, **asked)
+    assert given.columns == ("sum", "store_")
+    result = conjoin.partition(table, representation=PCA(2), **asked)
+    assert result.features == ("pca0", "pca1_")
 
 
 def test_features_without_variation_are_left_out():
@@ -196,7 +279,7 @@ def test_progress_is_told():
 def test_what_is_no_representation_is_refused():
     assert isinstance(as_representation(PCA()), Transformer)
     assert isinstance(as_representation(np.abs), Function)
-    with pytest.raises(ArgumentError, match="expected 'mlp1', 'mlp2'"):
+    with pytest.raises(ArgumentError, match="'mlp3' is no representation; expected 'mlp1', 'mlp2'"):
         as_representation("mlp3")
 
 

@@ -33,6 +33,7 @@ from conjoin.representations import (  # noqa: E402
     Tap,
     Transformer,
     as_representation,
+    embed,
 )
 
 
@@ -85,6 +86,7 @@ def test_raw_rows_are_predicted_whatever_the_representation(frames, name):
     result = conjoin.partition(frames, target="y", representation=CHOICES[name])
     X = frames["d1"].drop(columns="y")
     rows = result.representation.transform(X.to_numpy())
+    np.testing.assert_array_equal(result.representation.transform(X[["c", "a", "b"]]), rows)
     model = result.coefficients["d1"]
     np.testing.assert_allclose(
         result.predict(X, "d1", limit=False), model.predict(rows, limit=False), rtol=1e-10
@@ -240,7 +242,7 @@ def test_a_transformer_without_need_does_not_see_the_target(frames):
 
 def test_what_needs_the_target_and_does_not_say_so_is_not_given_it(frames):
     chosen = SelectKBest(f_regression, k=2)
-    with pytest.raises(DataError, match=r"cannot be fitted without the target.*target=True"):
+    with pytest.raises(DataError, match=r"cannot be fitted: .*not given the target.*target=True"):
         conjoin.partition(frames, target="y", representation=chosen)
     result = conjoin.partition(frames, target="y", representation=Transformer(chosen, target=True))
     assert (result.representation.taught, result.representation.used) == (300, 300)
@@ -403,8 +405,12 @@ def test_networks_are_saved_with_the_models(frames, result, tmp_path):
     heads = Heads.of(loaded.representation.features, loaded)
     assert heads.labels == result.labels
     network = loaded.representation.features
+    rows = X.to_numpy()
     np.testing.assert_allclose(
-        network.predict(X), result.representation.features.predict(X), rtol=1e-12
+        network.predict(rows), result.representation.features.predict(rows), rtol=1e-12
+    )
+    np.testing.assert_array_equal(
+        loaded.representation.transform(X), result.representation.transform(rows)
     )
 
 
@@ -531,7 +537,12 @@ class BrokenFeatures(Features):
         ({"representation": "mlp1", "learn_share": 0}, "learn_share=0 is no share"),
         ({"representation": "mlp1", "learn_share": 1.5}, "learn_share=1.5 is no share"),
         ({"representation": "mlp1", "learn_share": 0.001}, "no row is left to teach"),
-        ({"representation": lambda X: 0 * X}, "is the same in all rows"),
+        ({"representation": "mlp1", "learn_share": "half"}, "learn_share='half' is no share"),
+        ({"representation": "mlp1", "learn_share": None}, "learn_share=None is no share"),
+        ({"learn_share": 0.3}, "learn_share=0.3 is for a representation.*representation='mlp1'"),
+        ({"representation": PCA}, r"representation=PCA is a class; .*such as PCA\(\)"),
+        ({"representation": MLP}, r"representation=MLP is a class; .*such as MLP\(\)"),
+        ({"representation": lambda X: 0 * X}, "is the same in all rows; let its features differ"),
         ({"representation": Broken()}, "not finite; it must give a finite number"),
         ({"representation": lambda X: X[:3]}, "for 32 rows; expected one line"),
     ],
@@ -539,6 +550,33 @@ class BrokenFeatures(Features):
 def test_what_cannot_be_is_refused_in_a_sentence(frames, asked, message):
     with pytest.raises((ArgumentError, DataError), match=message):
         conjoin.partition(frames, target="y", **asked)
+
+
+def test_a_network_of_another_width_is_told_the_columns(frames):
+    torch = pytest.importorskip("torch")
+    more = {name: frame.assign(one=1.0) for name, frame in frames.items()}
+    tap = Tap(torch.nn.Linear(4, 2), "")
+    message = (
+        r"cannot take rows of 3 columns \(mat1 and mat2 .*check its input. After encoding there "
+        "are 3: 'a', 'b', 'c'; left out, since the same in all rows: 'one'."
+    )
+    for call in (conjoin.partition, lambda data, **asked: embed(tap, data, target="y")):
+        with (
+            pytest.raises(DataError, match=message),
+            pytest.warns(ConjoinWarning, match="one value in all datasets"),
+        ):
+            call(more, target="y", representation=tap)
+
+
+def test_two_datasets_are_compared_without(frames):
+    with pytest.raises(ArgumentError, match="compare has no representation; .*partition"):
+        conjoin.compare(frames["d1"], frames["d3"], target="y", representation="mlp1")
+
+
+def test_a_share_without_a_representation_is_no_fault_in_a_search(rows):
+    X, y = rows
+    model = conjoin.JoinRegressor(by="store", learn_share=0.3).fit(X, y)
+    assert model.result_.representation is None
 
 
 def test_one_row_each_teaches_nothing(frames):

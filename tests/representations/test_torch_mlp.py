@@ -231,6 +231,10 @@ def test_files_with_code_in_them_are_refused(tmp_path, capsys):
         ({"weight_decay": -1}, "weight_decay=-1"),
         ({"task": "ranking"}, "task='ranking'"),
         ({"random_state": -1}, "random_state=-1"),
+        ({"random_state": None}, "random_state=None .*whole number >= 0"),
+        ({"random_state": "x"}, "random_state='x' .*whole number >= 0"),
+        ({"epochs": 1.5}, "epochs=1.5"),
+        ({"rate": "low"}, "rate='low' is no number"),
     ],
 )
 def test_wrong_settings_get_a_sentence(wrong, message):

@@ -110,6 +110,17 @@ def test_layers_that_cannot_be_tapped_get_a_sentence(network, images):
         as_representation(network)
 
 
+def test_rows_of_another_width_and_what_is_no_network_get_a_sentence(network):
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    with pytest.raises(DataError, match=r"rows of 3 columns \(mat1 and mat2 .*check its input"):
+        Tap(torch.nn.Linear(4, 2), "").fit(X, X[:, 0])
+    for module in (object(), torch.nn.Linear, "network"):
+        with pytest.raises(ArgumentError, match="is no torch module; expected a network"):
+            Tap(module, "")
+    with pytest.raises(ArgumentError, match="batch='all' .*whole number >= 1"):
+        Tap(network, "6", batch="all")
+
+
 def test_a_network_that_draws_at_random_is_refused():
     class Noisy(torch.nn.Module):
         def forward(self, x):

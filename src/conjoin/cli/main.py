@@ -298,6 +298,8 @@ def partition(
     from conjoin.cli.show import progress_bar, show_json, show_partition
     from conjoin.report.summarize import summarize
 
+    if representation is not None:
+        _check_representation(representation)
     if save is not None:
         _check_folder(save)
     if report is not None:
@@ -491,6 +493,16 @@ def _hint_at_classes(target: str) -> None:
         "treats it as classes.",
         err=True,
     )
+
+
+def _check_representation(name: str) -> None:
+    """Refuse what has no name here; transformers and functions are for Python."""
+    from conjoin.representations.networks import NAMES
+
+    if name not in NAMES:
+        raise ArgumentError(
+            f"representation={name!r} is no representation; expected {' or '.join(NAMES)}."
+        )
 
 
 def _check_folder(path: Path, option: str = "--save") -> None:

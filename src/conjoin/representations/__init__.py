@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from conjoin.representations.plain import Function, Transformer
     from conjoin.representations.torch_mlp import MLP, MLPFeatures
     from conjoin.representations.torch_tap import Tap
+    from conjoin.representations.training import Training
 
 _HOMES = {
     "base": ("Features", "Representation"),
@@ -33,6 +34,7 @@ _HOMES = {
     "plain": ("Function", "Transformer"),
     "torch_mlp": ("MLP", "MLPFeatures"),
     "torch_tap": ("Tap",),
+    "training": ("Training",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -48,6 +50,7 @@ __all__ = [
     "Network",
     "Representation",
     "Tap",
+    "Training",
     "Transformer",
     "as_representation",
     "embed",

@@ -6,18 +6,24 @@ Features must belong to their rows: every map is tried on a few rows in two orde
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
 from conjoin.moments.resample import canonical_order
+from conjoin.tables.frame import is_table
 
 TASKS = ("regression", "classification")
 PROBE_ROWS = 32
 PROBE_TOLERANCE = 1e-4  # of the largest value; single precision adds up in the order it likes
+
+
+class InputError(DataError):
+    """Rows that a map cannot take as they are; who knows their columns can say more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +63,12 @@ class Features(ABC):
     def transform(self, X: Any) -> FloatArray:
         """Return the features (n, features) of rows X (n, columns), row by row."""
         rows = check_inputs(X)
-        values = np.asarray(self._map(rows))
+        values = dense(self._map(rows))
+        if values.shape == (len(rows),):
+            raise DataError(
+                f"The representation gave one number for each of {len(rows)} rows, an array of "
+                "shape (rows,); make it a column, of shape (rows, 1), such as X[:, :1]."
+            )
         if values.ndim != 2 or len(values) != len(rows):
             raise DataError(
                 f"The representation gave an array of shape {values.shape} for {len(rows)} rows; "
@@ -68,7 +79,7 @@ class Features(ABC):
                 f"The representation gave {values.shape[1]} features, but {len(self.names)} at "
                 "fitting."
             )
-        values = values.astype(np.float64)
+        values = _as_numbers(values)
         if not np.isfinite(values).all():
             raise DataError(
                 "The representation gave values that are not finite; it must give a finite number "
@@ -76,9 +87,16 @@ class Features(ABC):
             )
         return values
 
+    def named(self, inputs: Sequence[str], taken: Collection[str]) -> Self:
+        """Return the same with names from those of its columns, if it knows such.
+
+        Names in `taken` mean something else.
+        """
+        return self
+
     @abstractmethod
-    def _map(self, X: FloatArray) -> AnyArray:
-        """Return the features of checked rows."""
+    def _map(self, X: FloatArray) -> Any:
+        """Return the features of checked rows, as an array or a sparse matrix."""
 
 
 class Representation(ABC):
@@ -175,6 +193,46 @@ def unit_names(count: int) -> tuple[str, ...]:
     return tuple(f"unit{j + 1}" for j in range(count))
 
 
+def free_names(names: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """Return names none of which is taken; those that are get a line at their end."""
+    found = []
+    for name in names:
+        while name in taken:
+            name += "_"
+        found.append(name)
+    return tuple(found)
+
+
+def dense(values: Any) -> AnyArray:
+    """Return an array of what may be a sparse matrix or a frame."""
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+
+
+def _as_numbers(values: AnyArray) -> FloatArray:
+    if values.dtype.kind == "c":
+        raise DataError(
+            "The representation gave complex numbers; let it give real ones, such as np.abs(...) "
+            "or the real and the imaginary part as columns."
+        )
+    if values.dtype.kind not in "USMm":  # text may hold digits, and dates count days
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    example = str(values.flat[0]) if values.size else ""
+    raise DataError(
+        f"The representation gave values that are no numbers, such as {example!r}; let it give a "
+        "number for every feature."
+    )
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse what is no whole number of at least `least`."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ArgumentError(f"{name}={value!r} cannot be used; expected a whole number >= {least}.")
+
+
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
     if value not in choices:
@@ -184,7 +242,13 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def check_inputs(X: Any) -> FloatArray:
-    """Return rows (n, ...) as finite numbers."""
+    """Return rows (n, ...) as finite numbers; tables, whose columns have names, are refused."""
+    if is_table(X):
+        raise DataError(
+            "X is a table, but this takes rows as the map does: an array of numbers, its columns "
+            "encoded and in the order they had at fitting; for tables use result.predict, "
+            "result.representation.transform or Embedding.transform, which go by name."
+        )
     try:
         rows = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError):

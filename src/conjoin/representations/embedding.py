@@ -10,9 +10,10 @@ import numpy as np
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
 from conjoin.fits import label_array
-from conjoin.representations.base import Features, Representation, check_inputs
+from conjoin.representations.base import Features, Representation, check_inputs, free_names
+from conjoin.representations.learned import naming_columns
 from conjoin.representations.networks import NAMES, Network
-from conjoin.representations.plain import Function, Transformer
+from conjoin.representations.plain import Function, Transformer, check_instance
 from conjoin.tables import collect
 from conjoin.tables.columns import Columns
 from conjoin.tables.dataset import natural_order
@@ -119,12 +120,14 @@ def embed(
     if collection.response.classes:
         chosen = chosen.for_task("classification")
         y = label_array(collection.response.classes)[y.astype(int)]
-    learned, values = chosen.fit_transform(
-        collection.X,
-        y if chosen.task == "classification" else collection.y,
-        collection.weights,
-        progress=progress,
-    )
+    with naming_columns(collection.schema):
+        learned, values = chosen.fit_transform(
+            collection.X,
+            y if chosen.task == "classification" else collection.y,
+            collection.weights,
+            progress=progress,
+        )
+    learned = learned.named(collection.schema.inputs, collection.schema.roles.aside)
     known = {target: y, **({weights: collection.weights} if weights else {})}
     return _tabulate(learned, values, collection.schema, collection.names, collection.starts, known)
 
@@ -185,7 +188,7 @@ def _tabulate(
     kept = [j for j, column in enumerate(values.T) if column.min() < column.max()]
     if not kept:
         raise DataError("Every feature of the representation is the same in all rows.")
-    names = tuple(_free(learned.names[j], known) for j in kept)
+    names = free_names([learned.names[j] for j in kept], known)
     embedding = Embedding(learned, schema, names, tuple(kept), {})
     for dataset, start, end in zip(datasets, starts[:-1], starts[1:]):
         aside = {name: column[start:end] for name, column in known.items()}
@@ -203,6 +206,7 @@ def as_representation(value: Any, random_state: int = 0) -> Representation:
     >>> type(as_representation(abs)).__name__
     'Function'
     """
+    check_instance("representation", value)
     if isinstance(value, Representation):
         return value
     if isinstance(value, str) and value in NAMES:
@@ -218,12 +222,6 @@ def as_representation(value: Any, random_state: int = 0) -> Representation:
     if callable(value):
         return Function(value)
     raise ArgumentError(
-        f"representation={value!r} is none; expected 'mlp1', 'mlp2', a Representation such as MLP "
-        "or Tap, a scikit-learn transformer, or a function."
+        f"representation={value!r} is no representation; expected 'mlp1', 'mlp2', a "
+        "Representation such as MLP or Tap, a scikit-learn transformer, or a function."
     )
-
-
-def _free(name: str, taken: Columns) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -5,10 +5,12 @@ So a share of every dataset's rows, dealt by a hash of their values, teaches it,
 left for the models, the verdicts and the errors.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,21 @@ import numpy as np
 from conjoin._typing import AnyArray, BoolArray, FloatArray, Progress
 from conjoin.errors import ArgumentError, DataError
 from conjoin.moments.folds import deal_share
-from conjoin.representations.base import Features, Representation, transform_in_own_order
+from conjoin.representations.base import (
+    Features,
+    InputError,
+    Representation,
+    transform_in_own_order,
+)
 from conjoin.representations.networks import Layers, is_network
 from conjoin.representations.picture import Projection, project
 from conjoin.tables.dataset import DatasetCollection
+from conjoin.tables.frame import in_memory, is_table, to_frame
 from conjoin.tables.schema import Schema
 
 SAVED = {"MLP": "torch_mlp", "Network": "networks"}  # representations of which a file has settings
+SHARE = 0.5  # of rows that teach, unless another one is asked for
+MOST_COLUMNS_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +52,8 @@ class Learned:
     learns_from_target : bool
     projection : Projection, optional
         Some rows of each dataset in two coordinates, for a picture; a file has none.
+    schema : Schema, optional
+        What makes the map's inputs of the columns of a table.
     """
 
     map: Features
@@ -52,6 +64,7 @@ class Learned:
     used: int
     learns_from_target: bool
     projection: Projection | None = field(default=None, repr=False)
+    schema: Schema | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,9 +107,15 @@ class Learned:
     def __str__(self) -> str:
         return self.description
 
-    def transform(self, rows: FloatArray) -> FloatArray:
-        """Return the features of encoded rows (n, inputs) that the models have."""
-        return self.map.transform(rows)[:, self.positions]
+    def transform(self, X: Any) -> FloatArray:
+        """Return the features that the models have of rows.
+
+        X is a table, whose columns are found by name, or an array of encoded rows (n, inputs), its
+        columns as `result.schema.inputs` names them.
+        """
+        if self.schema is not None and is_table(X):
+            X = self.schema.encode(in_memory(to_frame(X, "X", wanted={*self.schema.columns})))
+        return self.map.transform(X)[:, self.positions]
 
     @property
     def layers(self) -> Layers:
@@ -134,9 +153,8 @@ class RepresentedSchema(Schema):
     @classmethod
     def of(cls, schema: Schema, learned: Learned) -> "RepresentedSchema":
         """Put a representation behind a schema."""
-        return cls(
-            schema.roles, schema.encodings, schema.constant, schema.response, learned=learned
-        )
+        behind = replace(learned, schema=schema)
+        return cls(schema.roles, schema.encodings, schema.constant, schema.response, learned=behind)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -153,9 +171,10 @@ class RepresentedSchema(Schema):
         return self.learned.transform(rows)
 
 
-def check_learn_share(share: float) -> None:
+def check_learn_share(share: Any) -> None:
     """Refuse a share of rows that cannot teach."""
-    if not 0 < share <= 1:
+    number = isinstance(share, Real) and not isinstance(share, bool)
+    if not number or not 0 < share <= 1:
         raise ArgumentError(
             f"learn_share={share!r} is no share of the rows; expected a number above 0, such as "
             "0.5, and at most 1."
@@ -186,9 +205,10 @@ def represent(
     known = transform_in_own_order(found, collection.X, collection.y, collection.weights)
     varying = np.flatnonzero(known[used].min(axis=0) < known[used].max(axis=0))
     if not len(varying):
+        advice = "train it longer" if isinstance(found, Layers) else "let its features differ"
         raise DataError(
-            f"Every feature of the representation ({words}) is the same in all rows; train it "
-            "longer, or choose another one."
+            f"Every feature of the representation ({words}) is the same in all rows; {advice}, or "
+            "choose another one."
         )
     known = known[:, varying]
     count = len(collection.names)
@@ -225,11 +245,31 @@ def _learn(
     """Learn from the rows that teach; return the map, a network as plain numbers, and its name."""
     X, y, w = collection.X[teach], collection.y[teach], collection.weights[teach]
     target = np.log1p(y) if collection.response.family == "poisson" else y
-    found = representation.fit(X, target, w, progress=progress)
+    with naming_columns(collection.schema):
+        found = representation.fit(X, target, w, progress=progress)
     if not is_network(found):
-        return found, representation.describe()
+        roles = collection.schema.roles
+        return found.named(collection.schema.inputs, roles.aside), representation.describe()
     layers = Layers.of(found)
     return layers, layers.describe()
+
+
+@contextmanager
+def naming_columns(schema: Schema) -> Iterator[None]:
+    """Say which columns rows have, where a map cannot take them."""
+    try:
+        yield
+    except InputError as error:
+        text = f"{error} After encoding there are {len(schema.inputs)}: {_few(schema.inputs)}"
+        if schema.constant:
+            text += f"; left out, since the same in all rows: {_few(schema.constant)}"
+        raise DataError(f"{text}.") from error
+
+
+def _few(names: tuple[str, ...]) -> str:
+    more = len(names) - MOST_COLUMNS_SHOWN
+    shown = ", ".join(map(repr, names[:MOST_COLUMNS_SHOWN]))
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _deal(collection: DatasetCollection, share: float, seed: int) -> tuple[BoolArray, BoolArray]:

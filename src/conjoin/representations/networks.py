@@ -14,7 +14,15 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, Progress
 from conjoin.errors import DataError
-from conjoin.representations.base import Features, Representation, Rows, unit_names
+from conjoin.representations.base import (
+    TASKS,
+    Features,
+    Representation,
+    Rows,
+    check_choice,
+    check_whole,
+    unit_names,
+)
 
 NAMES = {"mlp1": 1, "mlp2": 2}
 NARROWEST = 16  # units of a hidden layer
@@ -60,6 +68,11 @@ class Network(Representation):
     hidden: int = 2
     task: str = "regression"
     random_state: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole("hidden", self.hidden, least=1)
+        check_choice("task", self.task, TASKS)
+        check_whole("random_state", self.random_state, least=0)
 
     def settings(self, rows: int, columns: int, rate: float = RATES[0]) -> Any:
         """Return the `MLP` for so many rows and columns."""

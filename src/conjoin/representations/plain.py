@@ -1,19 +1,29 @@
 """Representations without a network of ours: scikit-learn transformers and plain functions."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from conjoin._typing import AnyArray, FloatArray, Progress
-from conjoin.errors import DataError
-from conjoin.representations.base import Features, Representation, Rows, unit_names
+from conjoin._typing import FloatArray, Progress
+from conjoin.errors import ArgumentError, DataError
+from conjoin.representations.base import (
+    Features,
+    Representation,
+    Rows,
+    dense,
+    free_names,
+    unit_names,
+)
+from conjoin.tables.frame import is_table, to_frame
 
 LONGEST = 100  # letters of an estimator in words
+TARGET = re.compile(r"\b[Yy]\b|\btarget\b")  # in what scikit-learn says of a missing one
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +54,14 @@ class Transformer(Representation):
     random_state: int = 0
     target: bool | None = None
 
+    def __post_init__(self) -> None:
+        check_instance("estimator", self.estimator)
+        if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "transform")):
+            raise ArgumentError(
+                f"estimator={self.estimator!r} is no transformer; expected one of scikit-learn, "
+                "with fit and transform, such as PCA()."
+            )
+
     @property
     def learns_from_target(self) -> bool:
         """Whether the estimator, or a part of it, is given the target."""
@@ -67,24 +85,35 @@ class Transformer(Representation):
         ]
         if seeds:
             estimator.set_params(**dict.fromkeys(seeds, self.random_state))
-        if self.learns_from_target:
-            estimator.fit(rows.X, rows.y)
-        else:
-            self._fit_without_target(estimator, rows.X)
+        try:  # with copies: it may work in place
+            if self.learns_from_target:
+                estimator.fit(rows.X.copy(), rows.y)
+            else:
+                estimator.fit(rows.X.copy())
+        except Exception as error:
+            raise DataError(self._refusal(error)) from error
         if progress is not None:
             progress(1, 1)
-        width = np.shape(estimator.transform(rows.X[:1]))[1]
+        width = np.shape(estimator.transform(rows.X[:1].copy()))[1]
         return TransformerFeatures(estimator, unit_names(width))
 
-    def _fit_without_target(self, estimator: Any, X: FloatArray) -> None:
-        try:
-            estimator.fit(X)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"representation={self.describe()} cannot be fitted without the target: "
-                f"{str(error).splitlines()[0].rstrip('.')}. If it needs the target, pass "
-                "conjoin.representations.Transformer(..., target=True)."
-            ) from None
+    def _refusal(self, error: Exception) -> str:
+        """Say why it cannot be fitted, and what to do if it is the target that it lacks."""
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        text = f"representation={self.describe()} cannot be fitted: {reason}."
+        if self.learns_from_target or not TARGET.search(reason):
+            return text
+        return (
+            f"{text} It was not given the target; if it needs it, pass "
+            "conjoin.representations.Transformer(..., target=True)."
+        )
+
+
+def check_instance(name: str, value: Any) -> None:
+    """Refuse a class where what it makes is meant."""
+    if isinstance(value, type):
+        kind = value.__name__
+        raise ArgumentError(f"{name}={kind} is a class; pass an instance, such as {kind}().")
 
 
 def _needs_target(part: Any) -> bool:
@@ -104,9 +133,21 @@ class TransformerFeatures(Features):
     estimator: Any
     names: tuple[str, ...]
 
-    def _map(self, X: FloatArray) -> AnyArray:
-        values = self.estimator.transform(X)
-        return np.asarray(values.todense() if hasattr(values, "todense") else values)
+    def named(self, inputs: Sequence[str], taken: Collection[str]) -> Self:
+        """Return the same with the names that the transformer gives."""
+        try:
+            given = self.estimator.get_feature_names_out(np.array(inputs, dtype=object))
+        except (AttributeError, NotImplementedError, TypeError, ValueError):
+            return self  # it knows none
+        names = free_names([str(name) for name in given], taken)
+        return replace(self, names=names) if _are_names(names, len(self.names)) else self
+
+    def _map(self, X: FloatArray) -> Any:
+        return self.estimator.transform(X.copy())
+
+
+def _are_names(names: Sequence[str], count: int) -> bool:
+    return len(names) == len(set(names)) == count
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +163,13 @@ class Function(Representation):
 
     function: Callable[[FloatArray], Any]
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ArgumentError(
+                f"function={self.function!r} is no function; expected one that makes an array of "
+                "features of an array of rows."
+            )
+
     @property
     def learns_from_target(self) -> bool:
         """It does not learn at all."""
@@ -132,10 +180,15 @@ class Function(Representation):
         return f"function {getattr(self.function, '__name__', type(self.function).__name__)}"
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
-        example = np.asarray(self.function(rows.X[:1]))
+        found = self.function(rows.X[:1].copy())  # it may work in place
+        example = dense(found)
         if progress is not None:
             progress(1, 1)
-        return FunctionFeatures(self.function, unit_names(example.shape[-1] if example.ndim else 0))
+        width = example.shape[-1] if example.ndim else 0
+        columns = to_frame(found).collect_schema().names() if is_table(found) and width else []
+        return FunctionFeatures(
+            self.function, tuple(columns) if _are_names(columns, width) else unit_names(width)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,5 +198,10 @@ class FunctionFeatures(Features):
     function: Callable[[FloatArray], Any]
     names: tuple[str, ...]
 
-    def _map(self, X: FloatArray) -> AnyArray:
-        return np.asarray(self.function(X))
+    def named(self, inputs: Sequence[str], taken: Collection[str]) -> Self:
+        """Return the same with names that are not taken."""
+        names = free_names(self.names, taken)
+        return replace(self, names=names) if _are_names(names, len(names)) else self
+
+    def _map(self, X: FloatArray) -> Any:
+        return self.function(X.copy())

@@ -18,14 +18,14 @@ precision and on one thread. Training is `perceptron`'s, what is trained a torch
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, Progress
-from conjoin.criterion.checks import check_count
-from conjoin.errors import DataError
+from conjoin.errors import ArgumentError, DataError
 from conjoin.moments import Basis
 from conjoin.moments.resample import stream
 from conjoin.representations.base import (
@@ -34,6 +34,7 @@ from conjoin.representations.base import (
     Representation,
     Rows,
     check_choice,
+    check_whole,
     unit_names,
 )
 from conjoin.representations.perceptron import train_perceptron
@@ -97,11 +98,14 @@ class MLP(Representation):
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        check_count("hidden", self.hidden)
-        if self.width is not None:
-            check_count("width", self.width)
+        for name in ("hidden", "epochs", "batch", "patience", "width"):
+            if name != "width" or self.width is not None:
+                check_whole(name, getattr(self, name), least=0 if name == "epochs" else 1)
+        for name in ("rate", "momentum", "weight_decay", "hold_out"):
+            if not isinstance(getattr(self, name), Real):
+                raise ArgumentError(f"{name}={getattr(self, name)!r} is no number; expected one.")
         check_choice("task", self.task, TASKS)
-        check_count("random_state", self.random_state, least=0)
+        check_whole("random_state", self.random_state, least=0)
         self._training  # noqa: B018 - checks the rest
 
     @property

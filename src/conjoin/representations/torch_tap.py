@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, Progress
-from conjoin.criterion.checks import check_count
 from conjoin.errors import ArgumentError, DataError
-from conjoin.representations.base import Features, Representation, Rows, unit_names
+from conjoin.representations.base import (
+    Features,
+    InputError,
+    Representation,
+    Rows,
+    check_whole,
+    unit_names,
+)
 from conjoin.representations.torch_tools import Module, require_torch
 
 torch = require_torch()
@@ -92,7 +98,12 @@ class Tap(Representation):
     batch: int = 1024
 
     def __post_init__(self) -> None:
-        check_count("batch", self.batch)
+        check_whole("batch", self.batch, least=1)
+        if not isinstance(self.module, Module):
+            raise ArgumentError(
+                f"module={self.module!r} is no torch module; expected a network, such as "
+                "torch.nn.Sequential(...); other maps are passed as they are, without Tap."
+            )
         names = [name for name, _ in self.module.named_modules()]
         if self.layer not in names:
             raise ArgumentError(
@@ -112,11 +123,18 @@ class Tap(Representation):
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
         if self.shape is not None and prod(self.shape) != prod(rows.X.shape[1:]):
-            raise DataError(
+            raise InputError(
                 f"Rows have {prod(rows.X.shape[1:])} values, which is not the shape {self.shape}."
             )
         body = Body(self.module, self.layer, self.shape)
-        width = _run(body, rows.X[:2], self.batch).shape[1]
+        try:
+            width = _run(body, rows.X[:2], self.batch).shape[1]
+        except (RuntimeError, ValueError, IndexError) as error:
+            columns = " x ".join(map(str, rows.X.shape[1:]))
+            raise InputError(
+                f"The network cannot take rows of {columns} columns "
+                f"({str(error).splitlines()[0].rstrip('.')}); check its input."
+            ) from error
         if progress is not None:
             progress(1, 1)
         return TapFeatures(unit_names(width), body, self.batch)
