@@ -82,7 +82,8 @@ def test_the_picture_of_a_representation():
     features = np.random.default_rng(0).standard_normal((40, 3))
     projection = project(features, np.repeat([0, 1], 20), 2)
     picture = take_picture(projection, ["<i>", "b"], np.array([0, 1]))
-    page = render({**describe(results.hostile()), "picture": picture})
+    words = {"learned": True, "which": "all 40 rows"}
+    page = render({**describe(results.hostile()), "representation": words, "picture": picture})
     assert 'href="#picture"' in page and 'id="picture"' in page
     assert "Cluster 2: 1 dataset, 20 rows" in page
     assert "&lt;i&gt;" in page and "<i>" not in page

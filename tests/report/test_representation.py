@@ -95,11 +95,52 @@ def test_one_table_gives_the_same_as_many(result, stores):
     assert unknown.panels[0].rows == 120
 
 
+NO_ROWS = "The page holds no rows of the data, loads nothing and sends nothing."
+SOME_ROWS = "holds some rows of the data as points in two coordinates (the picture), no others"
+LITTLE = "whose coefficients mean little by themselves"
+
+
+def page_of(result, folder):
+    result.report(folder / "page.html")
+    return " ".join((folder / "page.html").read_text(encoding="utf-8").split())
+
+
 def test_the_report_has_the_picture_where_there_is_a_representation(stores, result, tmp_path):
     learned = conjoin.partition(stores, target="y", representation=np.tanh)
-    learned.report(tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = page_of(learned, tmp_path)
     assert 'id="picture"' in page and "that is not drawn here" in page
     assert draw(picture_of(learned, stores)) in page
-    result.report(tmp_path / "plain.html")
-    assert 'id="picture"' not in (tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert "Points are drawn from all 300 rows." in page
+    assert "Rows in the representation" in page and "learned features" not in page
+    assert SOME_ROWS in page and NO_ROWS not in page and LITTLE in page
+    plain = page_of(result, tmp_path)
+    assert 'id="picture"' not in plain and "#picture" not in plain
+    assert NO_ROWS in plain and LITTLE not in plain
+
+
+def test_one_feature_has_no_picture(stores, tmp_path):
+    one = conjoin.partition(stores, target="y", representation=lambda X: X[:, :1])
+    page = page_of(one, tmp_path)
+    assert "#picture" not in page and NO_ROWS in page
+
+
+def test_the_picture_says_which_rows_are_drawn_and_a_file_why_it_has_none(stores, tmp_path):
+    pytest.importorskip("torch")
+    learned = conjoin.partition(stores, target="y", representation="mlp1")
+    page = page_of(learned, tmp_path)
+    assert "Rows in the learned representation" in page
+    assert "drawn from all 300 rows, the 150 that taught the features among them;" in page
+    assert "tables on this page, are of the other 150." in page
+    learned.save(tmp_path / "model.json")
+    stored = page_of(conjoin.load(tmp_path / "model.json"), tmp_path)
+    assert "The picture is not here: it is drawn from rows, and the model file" in stored
+    assert NO_ROWS in stored and LITTLE in stored
+
+
+def test_names_below_a_panel_are_in_natural_order():
+    codes = np.repeat(np.arange(3), [10, 30, 20])
+    features = np.random.default_rng(0).standard_normal((60, 3))
+    names = ["d1", "d10", "d2"]
+    (panel,) = take_picture(project(features, codes, 3), names, np.zeros(3, dtype=int)).panels
+    assert panel.datasets == ("d1", "d2", "d10")
+    assert np.bincount(panel.dataset).tolist() == [10, 20, 30]

@@ -65,10 +65,10 @@ def test_points_are_dealt_evenly_and_belong_to_their_datasets():
     features += 1000 * codes[:, None]  # so that a point tells its dataset
     projection = project(features, codes, 4)
     (panel,) = take_picture(projection, list("abcd"), np.zeros(4, dtype=int)).panels
-    assert panel.datasets == ("a", "b", "d", "c")
+    assert panel.datasets == ("a", "b", "c", "d")
     counts = np.bincount(panel.dataset)
     assert counts.sum() == POINTS
-    assert counts.tolist() == [94, 93, 93, 20]
+    assert counts.tolist() == [94, 93, 20, 93]
     for i, name in enumerate(panel.datasets):
         own = projection.points["abcd".index(name)]
         drawn = panel.points[panel.dataset == i]
@@ -81,6 +81,6 @@ def test_of_many_datasets_the_largest_are_drawn():
     features, codes = rows_of(sizes)
     names = [str(size) for size in sizes]
     (panel,) = take_picture(project(features, codes, 12), names, np.zeros(12, dtype=int)).panels
-    assert panel.datasets == tuple(names[: -DATASETS - 1 : -1])
+    assert panel.datasets == tuple(names[-DATASETS:])
     assert panel.others == 4
     assert panel.rows == sizes.sum()

@@ -51,7 +51,8 @@ def describe(
 ) -> dict[str, Any]:
     """Return all that the page shows, at most so many `panels`; what is not known is None.
 
-    `picture` is None, or the `Picture` of a learned representation whose rows were in memory.
+    `representation` is None, or says what the rows of `picture` are: a `Picture`, or None if the
+    result came from a file, which has no rows.
     """
     target = result.schema.roles.target
     view = _View(result)
@@ -82,13 +83,29 @@ def describe(
         "settings": _settings(result),
         "versions": versions(),
         "commands": commands(result),
+        "representation": _representation(result),
         "picture": _picture(result),
     }
 
 
+def _representation(result: Partition) -> dict[str, Any] | None:
+    """Return what the section on a representation says; None where it has nothing to show."""
+    learned = result.representation
+    if learned is None or len(result.features) < 2:
+        return None
+    if learned.used == learned.rows:
+        which = f"all {learned.rows:,} rows"
+    else:
+        which = (
+            f"all {learned.rows:,} rows, the {learned.taught:,} that taught the features among "
+            f"them; the models, and the tables on this page, are of the other {learned.used:,}"
+        )
+    return {"learned": learned.learns_from_target, "which": which}
+
+
 def _picture(result: Partition) -> Picture | None:
     learned = result.representation
-    if learned is None or learned.projection is None:
+    if learned is None or learned.projection is None or len(result.features) < 2:
         return None
     return take_picture(learned.projection, [*result.labels], np.array([*result.labels.values()]))
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.tables.dataset import natural_order
 
 PANELS = 4
 DATASETS = 8  # in a panel, the largest; each has a colour of its own
@@ -52,7 +53,7 @@ class Panel:
     cluster : int
         Its number.
     datasets : tuple of str
-        Those that are drawn, the largest first.
+        Those that are drawn, the largest, in natural order.
     others : int
         How many more it has.
     rows : int
@@ -110,7 +111,9 @@ def take_picture(projection: Projection, names: Sequence[str], labels: IntArray)
     chosen = sorted(members, key=lambda c: (-len(members[c]), -rows[c], c))[:PANELS]
     panels = []
     for c in sorted(chosen):
-        drawn = sorted(members[c].tolist(), key=lambda k: (-projection.rows[k], k))[:DATASETS]
+        largest = sorted(members[c].tolist(), key=lambda k: (-projection.rows[k], k))[:DATASETS]
+        place = {names[k]: k for k in largest}
+        drawn = [place[name] for name in natural_order(list(place))]
         samples = [projection.points[k] for k in drawn]
         counts = _deal(np.array([len(sample) for sample in samples]), POINTS)
         panels.append(
