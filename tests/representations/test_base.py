@@ -106,6 +106,7 @@ def test_maps_that_lose_the_row_are_refused(rows, function):
         (lambda X: np.full(X.shape, None), "not finite"),
         (lambda X: np.full(X.shape, print), "no numbers, such as '<built-in"),
         (lambda X: X * 1j, "complex numbers; let it give real ones"),
+        (lambda X: pd.DataFrame(X, columns=list("aabc")), "function gives has two columns named"),
         (lambda X: {"a": X}, r"of shape \(\) for"),
         (lambda X: np.log(np.minimum(X, 0) * 0 - 1 + 1e-300), "not finite"),
     ],
@@ -171,10 +172,19 @@ def test_a_transformer_that_fails_says_why(rows):
         Transformer(SelectKBest(k=2)).fit(X, y)
 
 
+class Bare:
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Transformer("PCA"), "estimator='PCA' is no transformer"),
+        (lambda: Transformer("PCA"), "estimator='PCA' is no transformer, for it has no fit"),
+        (lambda: as_representation(Bare()), "for it has no get_params; .*BaseEstimator"),
         (lambda: Transformer(PCA), r"estimator=PCA is a class; pass an instance, such as PCA\(\)"),
         (lambda: as_representation(PCA), r"representation=PCA is a class; .*such as PCA\(\)"),
         (lambda: Function(3), "function=3 is no function"),

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import conjoin
 from conjoin.datasets import load_seoul_bikes, make_class_clusters, make_clusters
@@ -172,14 +172,38 @@ def test_errors_are_honest_unless_all_rows_teach():
     assert [any(words in text for text in found) for found in facts] == [True, False]
 
 
+def test_splines_are_worth_a_try_and_seeds_matter_where_rows_are_few():
+    """What the page on representations says of them."""
+    bikes = pd.DataFrame(load_seoul_bikes()).query("hour < 6")
+    splines = make_pipeline(StandardScaler(), SplineTransformer())
+
+    def error(data, representation, seed=0):
+        result = conjoin.partition(
+            data,
+            target="rented_bikes",
+            by="hour",
+            representation=representation,
+            random_state=seed,
+        )
+        return result.errors["auto"].error ** 0.5
+
+    lines, network, curves = (error(bikes, one) for one in (None, "mlp1", splines))
+    assert curves < 0.95 * network < network < 0.98 * lines
+    few = bikes.query("hour < 4").groupby("hour").head(80)
+    errors = [error(few, "mlp1", seed) for seed in range(6)]
+    assert max(errors) > 1.15 * min(errors)
+
+
 @pytest.mark.slow
 def test_errors_of_the_bikes_hold_on_rows_kept_aside():
     bikes = pd.DataFrame(load_seoul_bikes())
     aside = np.random.default_rng(0).random(len(bikes)) < 0.25
     validated, found = {}, {}
-    for name in (None, "mlp1", "mlp2"):
+    splines = make_pipeline(StandardScaler(), SplineTransformer())
+    choices = {None: None, "mlp1": "mlp1", "mlp2": "mlp2", "splines": splines}
+    for name, representation in choices.items():
         result = conjoin.partition(
-            bikes[~aside], target="rented_bikes", by="hour", representation=name
+            bikes[~aside], target="rented_bikes", by="hour", representation=representation
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConjoinWarning)  # of rows beyond limits
@@ -188,7 +212,7 @@ def test_errors_of_the_bikes_hold_on_rows_kept_aside():
             result.errors["auto"].error ** 0.5,
             np.sqrt(np.mean(error**2)),
         )
-    for name in ("mlp1", "mlp2"):
+    for name in ("mlp1", "mlp2", "splines"):
         assert found[name] < 0.85 * found[None]
         assert found[name] == pytest.approx(validated[name], rel=0.05)
 

@@ -66,7 +66,7 @@ class Features(ABC):
         values = dense(self._map(rows))
         if values.shape == (len(rows),):
             raise DataError(
-                f"The representation gave one number for each of {len(rows)} rows, an array of "
+                f"The representation gave one value for each of {len(rows)} rows, an array of "
                 "shape (rows,); make it a column, of shape (rows, 1), such as X[:, :1]."
             )
         if values.ndim != 2 or len(values) != len(rows):

@@ -22,7 +22,9 @@ from conjoin.representations.base import (
 )
 from conjoin.tables.frame import is_table, to_frame
 
+METHODS = ("fit", "transform", "get_params")
 LONGEST = 100  # letters of an estimator in words
+FRAME = "The frame that the function gives"
 TARGET = re.compile(r"\b[Yy]\b|\btarget\b")  # in what scikit-learn says of a missing one
 
 
@@ -56,10 +58,12 @@ class Transformer(Representation):
 
     def __post_init__(self) -> None:
         check_instance("estimator", self.estimator)
-        if not (hasattr(self.estimator, "fit") and hasattr(self.estimator, "transform")):
+        lacking = [name for name in METHODS if not hasattr(self.estimator, name)]
+        if lacking:
             raise ArgumentError(
-                f"estimator={self.estimator!r} is no transformer; expected one of scikit-learn, "
-                "with fit and transform, such as PCA()."
+                f"estimator={self.estimator!r} is no transformer, for it has no {lacking[0]}; "
+                "expected one of scikit-learn, such as PCA(), or a class of your own derived from "
+                "sklearn.base.BaseEstimator and TransformerMixin."
             )
 
     @property
@@ -90,11 +94,11 @@ class Transformer(Representation):
                 estimator.fit(rows.X.copy(), rows.y)
             else:
                 estimator.fit(rows.X.copy())
+            width = np.shape(estimator.transform(rows.X[:1].copy()))[1]
         except Exception as error:
             raise DataError(self._refusal(error)) from error
         if progress is not None:
             progress(1, 1)
-        width = np.shape(estimator.transform(rows.X[:1].copy()))[1]
         return TransformerFeatures(estimator, unit_names(width))
 
     def _refusal(self, error: Exception) -> str:
@@ -185,7 +189,9 @@ class Function(Representation):
         if progress is not None:
             progress(1, 1)
         width = example.shape[-1] if example.ndim else 0
-        columns = to_frame(found).collect_schema().names() if is_table(found) and width else []
+        columns = (
+            to_frame(found, FRAME).collect_schema().names() if is_table(found) and width else []
+        )
         return FunctionFeatures(
             self.function, tuple(columns) if _are_names(columns, width) else unit_names(width)
         )
