@@ -26,11 +26,12 @@ from conjoin.reproduce.sets import GroupedRows, load
 OURS = (POOLED, LITERAL, SIGNED, DEFAULT)
 WITH_RIVALS = (POOLED, LITERAL, SIGNED, BIFACTOR, BIFACTOR_CLUSTERS, DEFAULT)
 USUAL = Plan()
-# The fewer rows, the more errors differ between draws: a dataset of BB has ten to judge on. Of
-# many rows or datasets they hardly do, and each draw takes long.
+# The fewer rows, the more errors differ between splits: a dataset of BB has ten rows to judge on.
 FEW_ROWS, MANY_ROWS = 1_000, 100_000
 SMALL = Plan(bootstraps=200, splits=200)
-LARGE = Plan(bootstraps=3, splits=1, draws=3)
+LARGE = Plan(bootstraps=40, splits=2, draws=20)  # a split means a network to train
+# Means over many datasets hardly differ between draws, and each takes long.
+MANY = Plan(bootstraps=3, splits=1, draws=3)
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,11 @@ def run_cell(
 
 def plan_for(rows: GroupedRows) -> Plan:
     """Return how often a set is drawn from."""
-    if len(rows.y) < FEW_ROWS:
-        return SMALL
-    return LARGE if len(rows.names) > MANY_DATASETS or len(rows.y) > MANY_ROWS else USUAL
+    if len(rows.names) > MANY_DATASETS:
+        return MANY
+    if len(rows.y) > MANY_ROWS:
+        return LARGE
+    return SMALL if len(rows.y) < FEW_ROWS else USUAL
 
 
 def lines_for(table: str, lines: Sequence[Line]) -> list[Line]:
