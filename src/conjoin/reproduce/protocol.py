@@ -43,7 +43,8 @@ FEW_ROWS, MANY_ROWS, MANY_COLUMNS = 50, 100, 20  # the paper: 50 rows, or 100 fo
 BOOTSTRAP, HELD_OUT = "bootstrap", "held out"
 INDIVIDUAL, POOLED, LITERAL, SIGNED = "individual", "pooled", "literal", "signed"
 DEFAULT, BIFACTOR, BIFACTOR_CLUSTERS = "default", "BiFactor", "BiFactor clusters"
-RESAMPLES, RESAMPLES_OF_MANY, MANY_DATASETS = 200, 100, 20
+MANY_DATASETS = 20
+RESAMPLES = {MANY_DATASETS: 200, 200: 100, 100_000: 40}  # of Algorithm 3, up to so many datasets
 FOLDS = 5  # of the choice of BiFactor's settings
 
 
@@ -214,12 +215,12 @@ def found_on(rows: GroupedRows, methods: Sequence[str], n: int, seed: int) -> di
 
 
 def algorithm3(rows: GroupedRows, rule: str, n: int, seed: int) -> IntArray:
-    """Return labels (K,) of the paper's clusters, with 200 resamples, or 100 of many datasets."""
-    many = len(rows.names) > MANY_DATASETS
+    """Return labels (K,) of the paper's clusters; pairs of many datasets get fewer resamples."""
+    resamples = next(count for most, count in RESAMPLES.items() if len(rows.names) <= most)
     criterion = Tuned(
         rule=rule,  # type: ignore[arg-type]
         n=n,
-        resamples=RESAMPLES_OF_MANY if many else RESAMPLES,
+        resamples=resamples,
         overparametrised=True,
     )
     basis = Basis.from_rows(rows.X, rows.y, np.ones(len(rows.y)))
