@@ -170,12 +170,13 @@ def _figure(data: Path, seed: int, path: Path) -> None:
 
 
 def _timings(data: Path, seed: int, path: Path) -> None:
-    from conjoin.cli.show import progress_bar, show_rows
-    from conjoin.reproduce.timings import TEXT_HEADER, run_timings, text_of
+    from conjoin.cli.show import progress_bar
+    from conjoin.reproduce.timings import TEXT_HEADER, in_words, run_timings, text_of
     from conjoin.reproduce.write import write_rows
 
     with progress_bar("Training networks") as progress:
-        rows = [text_of(timing) for timing in run_timings(data, seed=seed, progress=progress)]
-    show_rows("Seconds from files to models", TEXT_HEADER, rows)
-    write_rows(TEXT_HEADER, rows, path)
+        timings = list(run_timings(data, seed=seed, progress=progress))
+    for timing in timings:
+        typer.echo(in_words(timing))
+    write_rows(TEXT_HEADER, [text_of(timing) for timing in timings], path)
     typer.echo(f"Written to {path}")

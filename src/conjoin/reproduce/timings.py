@@ -95,3 +95,23 @@ def text_of(timing: Timing) -> tuple[str, ...]:
         f"{100 * timing.training_share:.0f}",
         "" if timing.algorithm3 is None else f"{timing.algorithm3:.0f}",
     )
+
+
+def in_words(timing: Timing) -> str:
+    """Return a timing as a sentence or two.
+
+    Examples
+    --------
+    >>> print(in_words(Timing("RSS", 844_338, 4, 600.0, 3.0, 12.0, 5.0, None)))
+    RSS: 20.0 s from files to models of 844,338 rows in 4 datasets, 60 % of it training (reading
+    3.0 s, training 12.0 s, deciding 5.0 s); the paper: 600 s.
+    """
+    words = (
+        f"{timing.set}: {timing.total:.1f} s from files to models of {timing.rows:,} rows in "
+        f"{timing.datasets} datasets, {100 * timing.training_share:.0f} % of it training (reading\n"
+        f"{timing.reading:.1f} s, training {timing.training:.1f} s, deciding "
+        f"{timing.deciding:.1f} s); the paper: {timing.paper:,.0f} s."
+    )
+    if timing.algorithm3 is not None:
+        words += f" Algorithm 3 on the same features: {timing.algorithm3:.0f} s more."
+    return words
