@@ -136,7 +136,11 @@ def test_rows_that_cannot_be_used_get_a_sentence(rows, change, message):
         REPRESENTATIONS["function"].fit(*change(*rows))
 
 
-@pytest.mark.parametrize("table", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=str)
+@pytest.mark.parametrize(
+    "table",
+    [dict, pd.DataFrame, pl.DataFrame, pa.table],
+    ids=["mapping", "pandas", "Polars", "Arrow"],
+)
 def test_tables_are_not_taken_by_position(rows, table):
     X, y = rows
     named = table({name: X[:, j] for j, name in enumerate("abcd")})
