@@ -323,29 +323,40 @@ def line_of(table, name, method, *, protocol=HELD_OUT, representation="columns")
     )
 
 
+MISSED = pytest.mark.xfail(reason="missed; docs/paper-tables.md has the figures")
+
+
 @pytest.mark.parametrize(
-    ("name", "paper", "protocols"),
+    ("name", "paper", "protocol"),
     [
-        # Held out, WDAF has 15 %: docs/paper-tables.md has the figures that say why.
-        ("WDAF", 17.5, [BOOTSTRAP]),
-        ("BB", 34.5, [BOOTSTRAP, HELD_OUT]),
-        ("PPGE", 29.1, [BOOTSTRAP, HELD_OUT]),
+        ("WDAF", 17.5, BOOTSTRAP),
+        ("BB", 34.5, BOOTSTRAP),
+        ("PPGE", 29.1, BOOTSTRAP),
+        pytest.param("WDAF", 17.5, HELD_OUT, marks=MISSED),
+        ("BB", 34.5, HELD_OUT),
+        ("PPGE", 29.1, HELD_OUT),
     ],
 )
-def test_the_default_reduces_the_error_as_much_as_the_paper_says(name, paper, protocols):
-    for protocol in protocols:
-        assert line_of("table5", name, DEFAULT, protocol=protocol).reduction >= paper
+def test_the_default_reduces_the_error_as_much_as_the_paper_says(name, paper, protocol):
+    assert line_of("table5", name, DEFAULT, protocol=protocol).reduction >= paper
 
 
-@pytest.mark.parametrize("name", ["BB", "DFOIP by category", "WDAF by stores"])
-def test_the_default_beats_bifactor_on_every_set_of_table_7(name):
-    ours, clusters, coefficients = (
-        line_of("table7", name, method, representation="MLP1").error
-        for method in (DEFAULT, BIFACTOR_CLUSTERS, BIFACTOR)
+@pytest.mark.parametrize(
+    ("name", "rival"),
+    [
+        ("BB", BIFACTOR_CLUSTERS),
+        ("DFOIP by category", BIFACTOR_CLUSTERS),
+        ("WDAF by stores", BIFACTOR_CLUSTERS),
+        pytest.param("BB", BIFACTOR, marks=MISSED),
+        ("DFOIP by category", BIFACTOR),
+        ("WDAF by stores", BIFACTOR),
+    ],
+)
+def test_the_default_beats_bifactor_on_every_set_of_table_7(name, rival):
+    ours, theirs = (
+        line_of("table7", name, method, representation="MLP1").error for method in (DEFAULT, rival)
     )
-    assert ours < clusters  # the paper's use of BiFactor
-    # Of its coefficients themselves; BB, where 10 rows decide, is a tie.
-    assert ours < (1.03 if name == "BB" else 1.0) * coefficients
+    assert ours < theirs
 
 
 def test_the_paper_page_has_the_stored_figures():

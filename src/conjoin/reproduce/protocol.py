@@ -171,7 +171,7 @@ def compare_methods(
         rng = stream(plan.seed, "reproduce", name, BOOTSTRAP, str(r))
         drawn = [rng.choice(rows.rows(k), n) for k in range(len(rows.names))]
         left = [np.setdiff1d(rows.rows(k), drawn[k]) for k in range(len(rows.names))]
-        _judge(small, learned, drawn, _some(left, rng), wanted, joins, plan.seed)
+        _judge(small, learned, drawn, up_to_1000(left, rng), wanted, joins, plan.seed)
         step()
     lines = small.lines()
     small = _Tally(name, representation, HELD_OUT, n, len(rows.names))
@@ -181,14 +181,14 @@ def compare_methods(
         halves = [np.array_split(rng.permutation(rows.rows(k)), 2) for k in range(len(rows.names))]
         train = [np.sort(half[0]) for half in halves]
         test = [np.sort(half[1]) for half in halves]
-        learned = embed(rows, represent(_select(rows, train)))
-        joins = found_on(_select(learned, train), methods, n, plan.seed)
+        learned = embed(rows, represent(select(rows, train)))
+        joins = found_on(select(learned, train), methods, n, plan.seed)
         for r in range(plan.draws):
             rng = stream(plan.seed, "reproduce", name, HELD_OUT, str(s), str(r))
             drawn = [rng.choice(own, min(n, len(own)), replace=False) for own in train]
-            _judge(small, learned, drawn, _some(test, rng), wanted, joins, plan.seed)
+            _judge(small, learned, drawn, up_to_1000(test, rng), wanted, joins, plan.seed)
             step()
-        _judge(full, learned, train, _some(test, rng), wanted, joins, plan.seed)
+        _judge(full, learned, train, up_to_1000(test, rng), wanted, joins, plan.seed)
         step()
     return lines + small.lines() + full.lines()
 
@@ -247,7 +247,7 @@ def _judge(
     seed: int,
 ) -> None:
     """Fit every method to the rows drawn, and note its error on the test rows."""
-    sample = _select(rows, drawn)
+    sample = select(rows, drawn)
     for method in methods:
         if method in joins:
             predict, count = least_squares(sample, joins[method]), int(joins[method].max()) + 1
@@ -294,14 +294,14 @@ class _Tally:
         return lines
 
 
-def _select(rows: GroupedRows, chosen: Sequence[IntArray]) -> GroupedRows:
+def select(rows: GroupedRows, chosen: Sequence[IntArray]) -> GroupedRows:
     """Return some rows of each dataset; a row may occur more than once."""
     order = np.concatenate(chosen)
     starts = np.cumsum([0, *map(len, chosen)])
     return replace(rows, X=rows.X[order], y=rows.y[order], starts=starts)
 
 
-def _some(rows: Sequence[IntArray], rng: np.random.Generator) -> list[IntArray]:
+def up_to_1000(rows: Sequence[IntArray], rng: np.random.Generator) -> list[IntArray]:
     """Return up to 1,000 rows of each dataset."""
     return [
         own if len(own) <= OUT_OF_SAMPLES else np.sort(rng.choice(own, OUT_OF_SAMPLES, False))
