@@ -739,3 +739,15 @@ def test_fitting_clean_data_warns_of_nothing(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         join(by="store").fit(*data).predict(data[0])
+
+
+def test_a_bar_on_standard_error_shows_progress_when_asked_for(data, capsys):
+    X, y = data
+    join("store").fit(X, y)
+    assert not capsys.readouterr().err
+    join("store", verbose=True).fit(X, y)
+    shown = capsys.readouterr()
+    done, total = shown.err.split()[-2].split("/")
+    assert "Finding what to join" in shown.err
+    assert done == total != "0"
+    assert not shown.out

@@ -293,3 +293,11 @@ def test_explained_datasets(result):
     assert nearest[0].cluster == 0
     with pytest.raises(DataError, match="Dataset 'x' was not there at fitting; known are 's0'"):
         result.explain("x")
+
+
+def test_print_says_what_was_found_without_finding_more():
+    made = make_clusters(sizes=(2, 1), n=60, p=2, distance=3.0)
+    result = conjoin.partition(made.tables(), target="y")
+    expected = "Train 2 models for 3 datasets: {d1, d2}, {d3} (strategy 'auto'). See errors"
+    assert str(result).startswith(expected)
+    assert "verdicts" not in vars(result.evidence)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -120,3 +122,23 @@ def test_honest_validation_of_a_partition_is_worse_than_the_flattering_one():
     refit = strategy.clusters(strategy.evidence_partition(truth.moments, hyper), hyper)
     flattering = strategy.validate(refit, problem)
     assert honest.sum() > 1.1 * flattering.sum()
+
+
+def test_of_few_datasets_nothing_learns_from_the_rows_that_judge_it():
+    truth = make("continuum", K=4, n=12, p=6)
+    # Other targets in the first fold: h and q of its rows change, G does not.
+    h, q = truth.folds.h.copy(), truth.folds.q.copy()
+    h[:, 0], q[:, 0] = -3 * h[:, 0], 9 * q[:, 0]
+    other = replace(truth.folds, h=h, q=q)
+    outside, whole = {}, {}
+    for folds in (truth.folds, other):
+        problem, hyper = strategy.set_out(LeastSquares(folds))
+        plan = strategy.make_plan(problem, hyper)
+        rest = problem.moments - problem.folds[:, 0]
+        for name, refit in plan.fold_refits.items():
+            outside.setdefault(name, []).append(refit(rest))
+            whole.setdefault(name, []).append(plan.refits[name](rest))
+    for name, (one, two) in outside.items():
+        assert np.abs(one - two).max() < 0.02 * np.abs(one).max(), name
+    # With the variances of all rows it does.
+    assert np.abs(whole["partial"][0] - whole["partial"][1]).max() > 0.1

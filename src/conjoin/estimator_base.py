@@ -4,7 +4,8 @@
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from conjoin import strategy as strategies
-from conjoin._typing import AnyArray, FloatArray
+from conjoin._typing import AnyArray, FloatArray, Progress
 from conjoin.alone import Alone
 from conjoin.criterion import CRITERIA
 from conjoin.criterion.checks import check_count, check_level
@@ -45,6 +46,7 @@ from conjoin.estimator_input import (
 from conjoin.execution import small_matrices
 from conjoin.methods import PARTITIONS
 from conjoin.pipeline import check_seed, described, partition
+from conjoin.progress import progress_bar
 from conjoin.report.notebook import notebook_view
 from conjoin.representations.embedding import as_representation
 from conjoin.representations.learned import (
@@ -84,6 +86,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         representation: Any = None,
         learn_share: float = 0.5,
         random_state: int = 0,
+        verbose: bool = False,
     ) -> None:
         self.by = by
         self.strategy = strategy
@@ -98,6 +101,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         self.representation = representation
         self.learn_share = learn_share
         self.random_state = random_state
+        self.verbose = verbose
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -130,7 +134,9 @@ class Join(BaseEstimator):  # type: ignore[misc]
         table, by = with_names(table, layout, self.by, groups)
         table, roles = self._with_target(table, y, by, sample_weight)
         alone = all(len(table[name].drop_null().unique()) == 1 for name in by)
-        self.result_ = self._alone(table, roles) if alone else self._join(table, roles)
+        with self._progress() as progress:
+            fit = self._alone if alone else self._join
+            self.result_ = fit(table, roles, progress)
         self._layout = layout
         self._settle()
         return self
@@ -206,7 +212,16 @@ class Join(BaseEstimator):  # type: ignore[misc]
             table = with_column(table, weights, w).filter(pa.array(w > 0))
         return table, Roles(target, by, None, weights)
 
-    def _join(self, table: pa.Table, roles: Roles) -> Partition:
+    @contextmanager
+    def _progress(self) -> Iterator[Progress | None]:
+        """Show a bar if one is wanted."""
+        if not self.verbose:
+            yield None
+            return
+        with progress_bar("Finding what to join", stays=True) as progress:
+            yield progress
+
+    def _join(self, table: pa.Table, roles: Roles, progress: Progress | None) -> Partition:
         return partition(
             table,
             target=roles.target,
@@ -224,9 +239,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
             representation=self.representation,
             # Without one the share means nothing: a search may try both.
             learn_share=SHARE if self.representation is None else self.learn_share,
+            progress=progress,
         )
 
-    def _alone(self, table: pa.Table, roles: Roles) -> Partition:
+    def _alone(self, table: pa.Table, roles: Roles, progress: Progress | None) -> Partition:
         """Fit one model to the only dataset."""
         warnings.warn(
             f"There is only one dataset, so nothing is joined: it gets one {self._ONE} model. "
@@ -250,6 +266,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
                 share=self.learn_share,
                 seed=seed,
                 relative=self._family() == "gaussian",
+                progress=progress,
             )
         with small_matrices(len(collection.features)):
             working = Working.of(

@@ -46,6 +46,8 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         Features that models have instead of the columns, as in `conjoin.partition`.
     learn_share : float
         Share of rows that teach it, where it learns from the target; the others are for the models.
+    verbose : bool
+        Whether a bar on standard error shows how far fitting has come.
 
     Attributes
     ----------
@@ -121,6 +123,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         representation: Any = None,
         learn_share: float = 0.5,
         random_state: int = 0,
+        verbose: bool = False,
     ) -> None:
         super().__init__(
             by,
@@ -136,6 +139,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             representation=representation,
             learn_share=learn_share,
             random_state=random_state,
+            verbose=verbose,
         )
         self.family = family
 
@@ -178,7 +182,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     by, strategy, method, on_unseen, missing, count, delta, folds
         As in `JoinRegressor`; errors are log losses. With neither `by` nor `groups` all rows are
         one dataset and get one logistic regression with a ridge of one on standardised columns.
-    fit_intercept, limit, representation, learn_share, random_state
+    fit_intercept, limit, representation, learn_share, random_state, verbose
         As in `JoinRegressor`.
 
     Attributes

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -44,6 +44,13 @@ def each(work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool) -
         yield from pool.map(work, items)
     finally:  # what has not begun when interrupted is left
         pool.shutdown(cancel_futures=True)
+
+
+def both(one: Callable[[], Item], two: Callable[[], Found], *, alone: bool) -> tuple[Item, Found]:
+    """Return the results of two pieces of work, done at the same time unless `alone`."""
+    works: list[Callable[[], Any]] = [one, two]
+    first, second = each(lambda work: work(), works, alone=alone)
+    return first, second
 
 
 def _processors() -> int:

@@ -252,6 +252,12 @@ class Partition:
     schema: Schema = field(repr=False)
     evidence: Evidence = field(repr=False, compare=False)
 
+    def __str__(self) -> str:
+        """Say in a sentence what was found."""
+        from conjoin.report.summarize import in_short
+
+        return in_short(self)
+
     def using(self, strategy: str) -> "Partition":
         """Return the same result with the models of another strategy; nothing is fitted again."""
         return self if strategy == self.strategy else self.evidence.using(strategy)

@@ -25,7 +25,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.execution import each
+from conjoin.execution import both, each
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
     Tree,
@@ -60,7 +60,7 @@ from conjoin.models.partial import (
 from conjoin.moments import Moments
 
 FEW_ROWS = 10_000
-FOLD_STEPS = 12
+FOLD_STEPS, DIAGONAL_FOLD_STEPS = 12, 25
 SMALL, LARGE = 3e6, 3e7
 LEAST_SHARED = 5e5  # operations of one pass over datasets from which threads are worth waking
 MOST_COLUMNS_PER_DATASET = 2
@@ -69,6 +69,7 @@ MOST_COLUMNS_PER_DATASET = 2
 NOT_AVERAGED = ("separate",)
 WITHOUT_LEVELS = ("pooled", "mixture")
 FEWEST_SEEN = 0.1  # share of datasets with two rows from which validation can see levels
+SINGLE = (POOLED, INTERCEPT, SLOPES)  # one variance for whatever varies
 NAMES = (
     "auto",
     "best",
@@ -82,6 +83,9 @@ NAMES = (
     "mixture",
 )
 FEWEST_DATASETS = 8
+# Datasets up to which a variance for each column, and up to which a mixture, are sought from the
+# start outside each fold. More datasets tell them better, and take longer.
+FEW_DATASETS, FEW_FOR_MIXTURES = 20, 10
 FARTHEST = 1.5
 MOST_CENTRES = 12
 MANY_DATASETS = 300
@@ -93,6 +97,7 @@ ROUND_STEPS = 8
 SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
 
 Refit = Callable[[Moments], FloatArray]
+Anew = Callable[[Moments], Hyper]
 
 
 def separate(moments: Moments) -> FloatArray:
@@ -143,27 +148,52 @@ def _partial(hyper: Hyper) -> Refit:
     return lambda moments: posterior(moments, hyper).beta
 
 
-def _partial_anew(family: Family, hyper: Hyper, simpler: Hyper | None) -> Refit:
-    def refit(moments: Moments) -> FloatArray:
-        return posterior(moments, _anew(moments, family, hyper, simpler)).beta
+def _shared(find: Anew) -> Anew:
+    """Return the same search for variances, done once for the same moments: several ask for it."""
+    known: dict[bytes, Hyper] = {}
 
-    return refit
+    def shared(moments: Moments) -> Hyper:
+        key = moments.h.tobytes() + moments.q.tobytes()
+        if key not in known:
+            known[key] = find(moments)
+        return known[key]
+
+    return shared
 
 
-def _anew(moments: Moments, family: Family, hyper: Hyper, simpler: Hyper | None) -> Hyper:
-    return fit_variances(moments, family, simpler=simpler, start=hyper, steps=FOLD_STEPS)
+def _anew(family: Family, start: Hyper) -> Anew:
+    """Seek variances anew, a few steps from those of all rows."""
+    return _shared(lambda moments: fit_variances(moments, family, start=start, steps=FOLD_STEPS))
 
 
-def _full_anew(hyper: Hyper, simpler: Hyper) -> Refit:
-    def refit(moments: Moments) -> FloatArray:
-        diagonal = _anew(moments, DIAGONAL, hyper, simpler)
-        return posterior(moments, fit_full(moments, diagonal)).beta
+def _diagonal_anew(start: Hyper, slopes: Hyper, slopes_anew: Anew) -> Anew:
+    def find(moments: Moments) -> Hyper:
+        if moments.shape[0] > FEW_DATASETS:
+            return fit_variances(moments, DIAGONAL, simpler=slopes, start=start, steps=FOLD_STEPS)
+        # Few datasets hardly tell a variance for each column: from where all rows led, a few steps
+        # would not leave, and validation would be flattered.
+        own = slopes_anew(moments)
+        return fit_variances(moments, DIAGONAL, simpler=own, steps=DIAGONAL_FOLD_STEPS)
 
-    return refit
+    return _shared(find)
+
+
+def _partial_anew(anew: Anew) -> Refit:
+    return lambda moments: posterior(moments, anew(moments)).beta
+
+
+def _full_anew(diagonal: Anew) -> Refit:
+    return lambda moments: posterior(moments, fit_full(moments, diagonal(moments))).beta
 
 
 def _mixture(mixture: Mixture) -> Refit:
     return lambda moments: mixture_coefficients(moments, mixture)
+
+
+def _mixture_anew(slopes: Anew) -> Refit:
+    return lambda moments: mixture_coefficients(
+        moments, Search.of(moments, slopes(moments)).mixture
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,27 +250,35 @@ def make_plan(problem: Problem, slopes: Hyper, *, intercept: bool = True) -> Pla
     """
     moments = problem.moments
     steps = 100 if _size(moments) < LARGE else 25
-    simpler: Hyper | None = None
-    hypers: dict[str, Hyper] = {}
-    anew: dict[str, Refit] = {}
-    for family in (POOLED, INTERCEPT, SLOPES, DIAGONAL):
-        if family is INTERCEPT and not intercept:
-            continue
-        hyper = slopes
-        if family is not SLOPES:
-            hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
-        anew[family.name] = _partial_anew(family, hyper, simpler)
-        hypers[family.name] = simpler = hyper
-    search = Search.of(moments, hypers["slopes"])
+
+    def families() -> dict[str, Hyper]:
+        simpler: Hyper | None = None
+        hypers: dict[str, Hyper] = {}
+        for family in (*SINGLE, DIAGONAL):
+            if family is INTERCEPT and not intercept:
+                continue
+            hyper = slopes
+            if family is not SLOPES:
+                hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
+            hypers[family.name] = simpler = hyper
+        return hypers
+
+    search, hypers = both(lambda: Search.of(moments, slopes), families, alone=_is_quick(moments))
     refits: dict[str, Refit] = {
         "separate": separate_fit(problem),
         **{name: _partial(hyper) for name, hyper in hypers.items()},
         "mixture": _mixture(search.mixture),
     }
+    variances = {f.name: _anew(f, hypers[f.name]) for f in SINGLE if f.name in hypers}
+    diagonal = _diagonal_anew(hypers["partial"], slopes, variances["slopes"])
+    anew = {name: _partial_anew(find) for name, find in variances.items()}
+    anew["partial"] = _partial_anew(diagonal)
     # From few datasets a covariance of many columns is little more than its prior.
     if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
         refits["full"] = _partial(fit_full(moments, hypers["partial"]))
-        anew["full"] = _full_anew(hypers["partial"], hypers["slopes"])
+        anew["full"] = _full_anew(diagonal)
+    if moments.shape[0] <= FEW_FOR_MIXTURES:
+        anew["mixture"] = _mixture_anew(variances["slopes"])
     # With few rows even a handful of variances remember the rows they were fitted to.
     return Plan(refits, {**refits, **anew} if _is_small(moments) else refits, search)
 
@@ -248,6 +286,11 @@ def make_plan(problem: Problem, slopes: Hyper, *, intercept: bool = True) -> Pla
 def _is_small(moments: Moments) -> bool:
     """Say whether variances are fitted anew outside each fold: there it matters, and is quick."""
     return bool(moments.n.sum() < FEW_ROWS and _size(moments) < SMALL)
+
+
+def _is_quick(moments: Moments) -> bool:
+    """Say whether threads are not worth waking for what goes over all datasets."""
+    return _size(moments) < LEAST_SHARED
 
 
 def _size(moments: Moments) -> float:
@@ -383,7 +426,7 @@ def run(
         return beta, fit_outside(plan.fold_refits[name], near)
 
     coef, outside = [], []
-    found = each(fitted, names, alone=_size(problem.moments) < LEAST_SHARED)
+    found = each(fitted, names, alone=_is_quick(problem.moments))
     for done, (beta, folds) in enumerate(found, start=len(names) // 2 + 1):
         coef.append(beta)
         outside.append(folds)
@@ -431,10 +474,9 @@ def settle(
     if labels.max() == 0:
         return labels
     if _is_small(problem.moments) and K <= MOST_FULL:
-        found = validate_partition(evidence_partition, problem, hyper)
+        found, joined = validate_partition(evidence_partition, problem, hyper), kept(everything)
     else:
-        found = kept(labels)
-    joined = kept(everything)
+        found, joined = each(kept, [labels, everything], alone=_is_quick(problem.moments))
     parts = _paired(np.stack([found, joined]), problem.moments.w, w)
     lead = parts[0] - parts[1]
     return everything if lead.sum() > np.sqrt(len(lead)) * lead.std() else labels

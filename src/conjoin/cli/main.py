@@ -295,7 +295,8 @@ def partition(
     """Find which datasets to train together, and fit the models."""
     import conjoin
     from conjoin.cli.hints import is_zero_one
-    from conjoin.cli.show import progress_bar, show_json, show_partition
+    from conjoin.cli.show import show_json, show_partition
+    from conjoin.progress import progress_bar
     from conjoin.report.summarize import summarize
 
     if representation is not None:
@@ -417,8 +418,9 @@ def predict(
     Writes all columns of DATA and one more, the prediction; for classes also the probability of
     each. A model of many files finds the dataset of a file by its name.
     """
-    from conjoin.cli.show import columns_in_words, progress_bar
+    from conjoin.cli.show import columns_in_words
     from conjoin.prediction import predict_source
+    from conjoin.progress import progress_bar
     from conjoin.store import load
     from conjoin.tables.write import check_output
 

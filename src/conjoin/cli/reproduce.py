@@ -112,7 +112,8 @@ def _sets(text: str | None, chosen: Sequence[str]) -> list[str] | None:
 
 
 def _synthetic(table: str, seed: int, repetitions: int, output: Path | None) -> None:
-    from conjoin.cli.show import progress_bar, show_table
+    from conjoin.cli.show import show_table
+    from conjoin.progress import progress_bar
     from conjoin.reproduce.synthetic import run_table
     from conjoin.reproduce.write import write_cells
 
@@ -131,7 +132,8 @@ def _real(
 
     Lines of sets that were not asked for stay in the files as they are.
     """
-    from conjoin.cli.show import progress_bar, show_rows
+    from conjoin.cli.show import show_rows
+    from conjoin.progress import progress_bar
     from conjoin.reproduce.protocol import Line
     from conjoin.reproduce.sets import check_files
     from conjoin.reproduce.tables import HEADER, TABLES, cells_of, lines_for, run_cell, text_rows
@@ -160,7 +162,7 @@ def _real(
 
 
 def _figure(data: Path, seed: int, path: Path) -> None:
-    from conjoin.cli.show import progress_bar
+    from conjoin.progress import progress_bar
     from conjoin.reproduce.figure import draw_figure
 
     with progress_bar("Training MLP2 on CFGSF") as progress:
@@ -170,7 +172,7 @@ def _figure(data: Path, seed: int, path: Path) -> None:
 
 
 def _timings(data: Path, seed: int, path: Path) -> None:
-    from conjoin.cli.show import progress_bar
+    from conjoin.progress import progress_bar
     from conjoin.reproduce.timings import TEXT_HEADER, in_words, run_timings, text_of
     from conjoin.reproduce.write import write_rows
 

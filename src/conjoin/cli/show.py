@@ -6,14 +6,12 @@ Names come from files, so they are printed as text: no markup in them is followe
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -34,22 +32,6 @@ MOST_SCORES_SHOWN = 12
 MOST_COLUMNS_SHOWN = 4
 PLAIN_WIDTH = 100
 VERDICT_STYLES = {"join": "green", "apart": "red", "undecided": "yellow"}
-
-
-@contextmanager
-def progress_bar(text: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress on standard error while it runs; nothing where that is no terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(text, total=None)
-
-        def update(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
-        yield update
 
 
 def show_json(facts: dict[str, Any]) -> None:

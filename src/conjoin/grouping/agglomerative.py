@@ -67,26 +67,29 @@ def grow(objective: Objective, near: FloatArray | None = None, score: Score | No
     K = state.K
     D = state.first_links(near)
     active = np.ones(K, dtype=bool)
-    best, at = D.min(axis=1), D.argmin(axis=1)
+    best, at = D.min(axis=1), D.argmin(axis=1)  # of slots given up, inf
     children, links = np.empty((K - 1, 2), dtype=int), np.empty(K - 1)
     for step in range(K - 1):
-        i = int(np.argmin(np.where(active, best, np.inf)))
+        i = int(best.argmin())
         if not np.isfinite(best[i]):  # candidate pairs have run out: look at all that are left
-            slots = np.nonzero(active)[0]
+            slots = np.flatnonzero(active)
             state.fill(D, *(slots[side] for side in np.triu_indices(len(slots), 1)))
             best, at = D.min(axis=1), D.argmin(axis=1)
-            i = int(np.argmin(np.where(active, best, np.inf)))
+            i = int(best.argmin())
         i, j = sorted((i, int(at[i])))
         children[step] = sorted((state.node_of[i], state.node_of[j]))
         links[step] = D[i, j]
-        partners = np.nonzero(active & (np.isfinite(D[i]) | np.isfinite(D[j])))[0]
+        partners = np.flatnonzero(np.minimum(D[i], D[j]) < np.inf)
         partners = partners[(partners != i) & (partners != j)]
-        active[j] = False
-        D[j, :] = D[:, j] = D[i, :] = D[:, i] = np.inf
+        active[j], best[j] = False, np.inf
+        D[i], D[j], D[partners, j] = np.inf, np.inf, np.inf
         state.join(i, j, K + step, links[step])
-        state.fill(D, np.full(len(partners), i), partners)
-        rows = np.union1d(np.nonzero(active & ((at == i) | (at == j)))[0], [i])
-        best[rows], at[rows] = D[rows].min(axis=1), D[rows].argmin(axis=1)
+        state.fill(D, np.array([i]), partners)
+        stale = ((at == i) | (at == j)) & active
+        stale[i] = True
+        rows = np.flatnonzero(stale)
+        at[rows] = D[rows].argmin(axis=1)
+        best[rows] = D[rows, at[rows]]
         nearer = partners[D[partners, i] < best[partners]]
         best[nearer], at[nearer] = D[nearer, i], i
     return Tree(K, children, links, state.nodes, state.costs)
@@ -116,9 +119,10 @@ class _State:
         self.node_of[i] = new
 
     def fill(self, D: FloatArray, left: IntArray, right: IntArray) -> None:
-        """Compute the links of pairs of slots."""
-        for start in range(0, len(left), 4096):
-            i, j = left[start : start + 4096], right[start : start + 4096]
+        """Compute the links of pairs of slots; `left` may be one slot for all."""
+        for start in range(0, len(right), 4096):
+            j = right[start : start + 4096]
+            i = left if len(left) == 1 else left[start : start + 4096]
             a, b = self.node_of[i], self.node_of[j]
             one, two = take(self.nodes, a), take(self.nodes, b)
             rise = self.objective.cost(add(one, two)) - self.costs[a] - self.costs[b]

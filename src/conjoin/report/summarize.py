@@ -288,13 +288,7 @@ def headline(result: Partition) -> str:
         for other, words in (("separate", "separate models"), ("pooled", "one pooled model"))
         if other != result.strategy
     ]
-    count, datasets = len(result.clusters), len(result.labels)
-    if count == 1:
-        text = f"Train 1 model for all {datasets:,} datasets"
-    elif count == datasets:
-        text = f"Train {count:,} models, one for each dataset"
-    else:
-        text = f"Train {count:,} models for {datasets:,} datasets: {clusters_in_words(result)}"
+    text = _models_in_words(result)
     name = measure_of(result.family).name
     text += f"; expected {name} {', '.join(changes)} (strategy '{result.strategy}')."
     if result.strategy != "clusters":
@@ -303,6 +297,25 @@ def headline(result: Partition) -> str:
     if ours > CLEARLY * errors["separate"].error:
         text += " Separate models do best here: choose strategy 'separate'."
     return text
+
+
+def in_short(result: Partition) -> str:
+    """Return what was found, without what takes long to find, and where the evidence is."""
+    return (
+        f"{_models_in_words(result)} (strategy '{result.strategy}'). See errors, verdicts and "
+        "report(path) for the evidence."
+    )
+
+
+def _models_in_words(result: Partition) -> str:
+    count, datasets = len(result.clusters), len(result.labels)
+    if count == datasets == 1:
+        return "Train 1 model for the only dataset"
+    if count == 1:
+        return f"Train 1 model for all {datasets:,} datasets"
+    if count == datasets:
+        return f"Train {count:,} models, one for each dataset"
+    return f"Train {count:,} models for {datasets:,} datasets: {clusters_in_words(result)}"
 
 
 def clusters_in_words(result: Partition) -> str:
