@@ -536,3 +536,23 @@ def test_datasets_of_zeros_and_counts_of_any_size():
     assert np.isfinite(predicted).all() and (predicted > 0).all()
     means = [predicted[frame["store"] == name].mean() for name in ("d1", "d2", "d3")]
     assert means == sorted(means)
+
+
+@pytest.mark.parametrize("family", ["auto", "gaussian", "logistic"])
+def test_zero_and_one_are_numbers_unless_said_otherwise_and_one_is_told(family):
+    rng = np.random.default_rng(0)
+    tables = {
+        name: {"x": rng.standard_normal(80), "won": rng.integers(2, size=80)} for name in "ab"
+    }
+    for run in (
+        lambda: conjoin.partition(tables, target="won", family=family),
+        lambda: conjoin.compare(tables["a"], tables["b"], target="won", family=family),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run()
+        told = [
+            str(w.message) for w in caught if "'won' has only the values 0 and 1" in str(w.message)
+        ]
+        assert len(told) == (family == "auto")
+        assert all("family='logistic'" in text for text in told)

@@ -15,7 +15,7 @@ from conjoin.criterion.checks import check_count, check_level
 from conjoin.criterion.many import Judge
 from conjoin.criterion.risk import cluster_errors, noise_variances
 from conjoin.criterion.verdict import judge, rows_to_settle
-from conjoin.errors import ArgumentError
+from conjoin.errors import ArgumentError, warn_caller
 from conjoin.evidence import Described, Evidence
 from conjoin.execution import small_matrices
 from conjoin.fits import Fit
@@ -38,6 +38,7 @@ from conjoin.tables.stack import settle_columns
 from conjoin.working import Working
 
 FOLDS = 10
+SAME = 1e-9  # relative difference of sums that are the same but for rounding
 PAIR_JOINED = np.zeros(2, dtype=int)
 
 
@@ -127,6 +128,7 @@ def compare(
     moments = Moments.stack([unit.moments for unit in units])
     noise = noise_variances(moments)
     basis = units[0].basis
+    _hint_at_classes(family, target, basis, moments)
     fit_a, fit_b = (_linear_fit(collection, basis, moments[[k]], noise[[k]]) for k in (0, 1))
     fit_joined = _linear_fit(collection, basis, moments, noise)
     found = judge(moments[0], moments[1], delta=delta)
@@ -389,6 +391,7 @@ def _from_table(
             reduced.basis, reduced.folds, seed=seed, count=count, progress=progress
         )
         known = Described(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
+        _hint_at_classes(family, roles.target, working.basis, working.moments)
         with small_matrices(len(reduced.schema.features)):
             return _partition(known, working, None, method, strategy, delta, settings)
     collection = collect_rows(data, roles, missing=missing, columns=columns, family=family)
@@ -407,6 +410,8 @@ def _from_table(
             count=count,
             progress=progress if criterion is None else None,
         )
+        if collection.response.family == "gaussian":
+            _hint_at_classes(family, roles.target, working.basis, working.moments)
         found = None
         if criterion is not None:
             units = to_units(collection, intercept=intercept)
@@ -447,6 +452,24 @@ def _partition(
     kind = "agglomerative" if grouping is None else "greedy"
     evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges, settings)
     return evidence.using(strategy)
+
+
+def _hint_at_classes(family: str, target: str, basis: Basis, moments: Moments) -> None:
+    """Say so where a number that nobody called one may be meant as a class.
+
+    The sum of squares is the sum where all values are 0 or 1; y^2 - y is positive at every other
+    whole number, and fractions would have to meet by chance.
+    """
+    if family != "auto" or not basis.intercept:
+        return
+    m, center, scale = moments.union(), basis.target_center, basis.target_scale
+    total = scale * m.h[0] + center * m.w
+    squares = scale**2 * m.q + 2 * center * scale * m.h[0] + center**2 * m.w
+    if total > 0 and abs(squares - total) <= SAME * total:
+        warn_caller(
+            f"Target {target!r} has only the values 0 and 1; family='logistic' treats it as "
+            "classes, family='gaussian' as the number it is taken for now."
+        )
 
 
 def _check_method(family: str, method: str | Criterion, criterion: Criterion | None) -> None:

@@ -106,7 +106,8 @@ def test_compare(conjoin_, shops, target, family, words):
 
 def test_zero_and_one_are_numbers_with_a_hint(conjoin_, shops):
     hint = (
-        "Note: target 'won' has only the values 0 and 1; --family logistic treats it as classes.\n"
+        "Note: Target 'won' has only the values 0 and 1; --family 'logistic' treats it as classes, "
+        "--family 'gaussian' as the number it is taken for now.\n"
     )
     done = conjoin_("partition", "won.csv", "-t", "won", *BY_STORE)
     assert (done.code, done.err) == (0, hint)

@@ -294,7 +294,6 @@ def partition(
 ) -> None:
     """Find which datasets to train together, and fit the models."""
     import conjoin
-    from conjoin.cli.hints import is_zero_one
     from conjoin.cli.show import show_json, show_partition
     from conjoin.progress import progress_bar
     from conjoin.report.summarize import summarize
@@ -331,8 +330,6 @@ def partition(
             result.save(save)
         if report is not None:
             result.report(report)
-    if family == "auto" and is_zero_one(result):
-        _hint_at_classes(target)
     if as_json:
         show_json(summarize(result))
         return
@@ -365,7 +362,6 @@ def compare(
 ) -> None:
     """Say whether two datasets should be trained together."""
     import conjoin
-    from conjoin.cli.hints import are_zero_one
     from conjoin.cli.show import show_comparison, show_json
     from conjoin.report.summarize import summarize_comparison
 
@@ -384,8 +380,6 @@ def compare(
             columns=columns,
             **_given(rule=rule),
         )
-    if family == "auto" and are_zero_one(result, (a, b), target):
-        _hint_at_classes(target)
     if as_json:
         show_json(summarize_comparison(result))
     else:
@@ -487,14 +481,6 @@ def _notes() -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 typer.echo(f"Note: {printable(with_options(text))}", err=True)
-
-
-def _hint_at_classes(target: str) -> None:
-    typer.echo(
-        f"Note: target {printable(target)!r} has only the values 0 and 1; --family logistic "
-        "treats it as classes.",
-        err=True,
-    )
 
 
 def _check_representation(name: str) -> None:
