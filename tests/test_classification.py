@@ -556,3 +556,20 @@ def test_zero_and_one_are_numbers_unless_said_otherwise_and_one_is_told(family):
         ]
         assert len(told) == (family == "auto")
         assert all("family='logistic'" in text for text in told)
+
+
+@pytest.mark.parametrize("labels", [("c", "d"), ("b", "c")])
+def test_datasets_without_the_same_classes_are_never_said_to_join(labels):
+    rng = np.random.default_rng(0)
+    tables = {}
+    for name, classes, slope in (("one", ("a", "b"), 2.0), ("two", labels, -2.0)):
+        x = rng.standard_normal(300)
+        first = rng.random(300) < 1 / (1 + np.exp(-slope * x))
+        tables[name] = {"x": x, "y": np.where(first, *classes)}
+    compared = conjoin.compare(tables["one"], tables["two"], target="y")
+    assert (compared.verdict, compared.join) == ("undecided", False)
+    assert compared.gain < -0.1
+    assert compared.rows_to_settle is None
+    result = conjoin.partition(tables, target="y")
+    assert len(result.clusters) == 2
+    assert [line.verdict for line in result.verdicts] == ["undecided"]

@@ -50,7 +50,7 @@ def test_columns_in_words(result):
     assert result.columns == {
         "x": "number",
         "z": "number",
-        "kind": f"category, 1 0/1 columns against {result.schema.encodings[2].reference!r}",
+        "kind": f"category, 1 0/1 column against {result.schema.encodings[2].reference!r}",
     }
 
 

@@ -271,6 +271,12 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
                 f"y has {len(missing)} missing labels (NaN or None) in {len(y)} rows; drop these "
                 "rows, or give them a class of their own."
             )
+        kinds = {"text" if isinstance(value, str) else "numbers" for value in y.tolist()}
+        if len(kinds) > 1:
+            raise DataError(
+                "y has labels that are text beside others that are numbers; expected one kind: "
+                "convert them, for example with astype(str)."
+            )
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise DataError("y holds an infinite value (inf), which is no class; correct it.")
         if type_of_target(y).startswith("continuous"):

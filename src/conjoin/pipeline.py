@@ -1,7 +1,9 @@
 """The public functions: tables in, decisions and models out."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -121,7 +123,11 @@ def compare(
     )
     seed = check_seed(random_state)
     if collection.response.family != "gaussian":
-        _check_method(collection.response.family, method, None if method == "risk" else criterion)
+        if method != "risk":
+            raise ArgumentError(
+                f"method={_method_name(method)!r} is for numbers, but the target is of family "
+                f"{collection.response.family!r}; leave method out."
+            )
         return _compare_likelihoods(collection, delta, seed, intercept)
     units = to_units(collection, intercept=intercept)
     result = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
@@ -211,8 +217,10 @@ def _likelihood_rows_to_settle(judge_of: Judge, delta: float) -> float | None:
     m = judge_of.moments
     assert judge_of.backing is not None
     short = float(judge_of.backing.short(m.p // m.outputs).max())
+    if not np.isfinite(short) or judge_of.backing.lacking()[0]:
+        return None
     grown = rows_to_settle(m[0], m[1], delta=delta)
-    return None if grown is None or not np.isfinite(short) else max(grown, short)
+    return None if grown is None else max(grown, short)
 
 
 def partition(
@@ -301,7 +309,7 @@ def partition(
     check_level("delta", delta)
     if strategy not in strategies.NAMES:
         raise ArgumentError(
-            f"strategy={strategy!r} is unknown; expected one of {list(strategies.NAMES)}."
+            f"strategy={strategy!r} is unknown; expected one of {', '.join(strategies.NAMES)}."
         )
     check_family(family)
     check_count("folds", folds, least=2)
@@ -320,7 +328,7 @@ def partition(
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options) if use_greedy else None
     if criterion is None and options:
-        raise ArgumentError(f"method={method!r} does not take these options: {sorted(options)}.")
+        raise ArgumentError(_unknown_options(method, sorted(options)))
     asked = {
         "method": _method_name(method),
         "grouping": grouping,
@@ -454,6 +462,19 @@ def _partition(
     return evidence.using(strategy)
 
 
+def _unknown_options(method: str | Criterion, names: Sequence[str]) -> str:
+    """Say that arguments are unknown, and which ones are nearly named so."""
+    known = [name for name in signature(partition).parameters if name != "options"]
+    near = [close for name in names for close in get_close_matches(name, known, n=1)]
+    hint = (
+        f"did you mean {', '.join(near)}?"
+        if near
+        else f"leave {'it' if len(names) == 1 else 'them'} out."
+    )
+    given = ", ".join(f"{name}=..." for name in names)
+    return f"method={_method_name(method)!r} does not take {given}; {hint}"
+
+
 def _hint_at_classes(family: str, target: str, basis: Basis, moments: Moments) -> None:
     """Say so where a number that nobody called one may be meant as a class.
 
@@ -547,7 +568,7 @@ def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:
     if not isinstance(method, str):
         return True
     if method not in PARTITIONS and method not in CRITERIA:
-        names = sorted({*PARTITIONS, *CRITERIA})
+        names = ", ".join(sorted({*PARTITIONS, *CRITERIA}))
         raise ArgumentError(f"method={method!r} is unknown; expected one of {names}.")
     if grouping == "agglomerative" and method not in PARTITIONS:
         raise ArgumentError(f"method={method!r} scores pairs only; leave grouping out.")

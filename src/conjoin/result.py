@@ -453,9 +453,12 @@ class Partition:
                 "Choose on_unseen='pooled' or 'nearest' to predict it all the same."
             )
         if unseen and on_unseen == "pooled":
+            were, get = "datasets were", "they get"
+            if len(unseen) == 1:
+                were, get = "dataset was", "it gets"
             warn_caller(
-                f"{len(unseen)} datasets were not there at fitting ({shown(unseen)}); they get the "
-                "pooled model."
+                f"{len(unseen)} {were} not there at fitting ({shown(unseen)}); {get} the pooled "
+                "model."
             )
         if on_unseen == "nearest":
             for name in unseen:

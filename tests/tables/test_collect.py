@@ -233,8 +233,8 @@ def test_delta_outside_its_range(frame, delta):
 def test_unknown_arguments(frame):
     refused(frame, "method='magic' is unknown", method="magic")
     refused(frame, "grouping='magic' is unknown", grouping="magic")
-    refused(frame, "does not take these options", method="direct", n=3)
-    refused(frame, "does not take these options", method="risk", n=3)
+    refused(frame, "does not take n=...", method="direct", n=3)
+    refused(frame, "does not take n=...", method="risk", n=3)
     refused(frame, "strategy='magic' is unknown", strategy="magic")
     refused(frame, "finds clusters itself", method="bic", grouping="greedy")
     refused(frame, "scores pairs only", method="tuned", grouping="agglomerative")

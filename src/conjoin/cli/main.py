@@ -19,6 +19,7 @@ from conjoin.cli.words import printable, with_options
 from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
 
 MOST_NAMES_SHOWN = 5
+PAGES = (".html", ".htm")
 USAGE_ERROR: Any = typer.BadParameter.__base__  # typer brings its own click, or uses another's
 
 
@@ -303,7 +304,7 @@ def partition(
     if save is not None:
         _check_folder(save)
     if report is not None:
-        _check_folder(report, "--report")
+        _check_page(report, "--report")
     with _notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(
             data,
@@ -462,7 +463,7 @@ def report(
     """Write the report on saved models as one HTML page."""
     from conjoin.store import load
 
-    _check_folder(output, "--output")
+    _check_page(output, "--output")
     load(model).report(output)
     typer.echo(f"Report written to {output}")
 
@@ -499,6 +500,15 @@ def _check_folder(path: Path, option: str = "--save") -> None:
         raise ArgumentError(
             f"{option} {str(path)!r} cannot be written: name a file in a folder that exists."
         )
+
+
+def _check_page(path: Path, option: str) -> None:
+    """Refuse a page that cannot be written, or whose name promises another kind of file."""
+    if path.suffix.lower() not in PAGES:
+        raise ArgumentError(
+            f"{option} {str(path)!r} is to be a page: name a file that ends in .html."
+        )
+    _check_folder(path, option)
 
 
 def _check_dataset(name: str, known: list[str]) -> None:

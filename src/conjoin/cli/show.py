@@ -307,6 +307,8 @@ def show_comparison(result: Comparison, a: str, b: str) -> None:
         f"{measure.short} {measure.text(result.error_joined)} joined, "
         f"{measure.text(result.error_separate)} separate)"
     )
+    if math.isfinite(high) and result.gain > high:
+        text += "; above its interval, since the two look more alike than noise lets equals look"
     guess = "join them" if result.join else "keep them apart"
     if result.verdict == "undecided":
         text += f"; {_more_rows(result)}; the better guess (method {result.method}) is to {guess}"

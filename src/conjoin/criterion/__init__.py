@@ -38,13 +38,15 @@ def make_criterion(method: "str | Criterion", options: dict[str, Any]) -> Criter
             )
         return method
     if method not in CRITERIA:
-        raise ArgumentError(f"method={method!r} is unknown; expected one of {sorted(CRITERIA)}.")
+        raise ArgumentError(
+            f"method={method!r} is unknown; expected one of {', '.join(sorted(CRITERIA))}."
+        )
     known = signature(CRITERIA[method]).parameters
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise ArgumentError(
-            f"method={method!r} does not take these options: {unknown}; expected some of "
-            f"{list(known)}."
+            f"method={method!r} does not take {', '.join(f'{name}=...' for name in unknown)}; "
+            f"expected some of {', '.join(known)}."
         )
     missing = [n for n, p in known.items() if p.default is p.empty and n not in options]
     if missing:

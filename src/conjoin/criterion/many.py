@@ -100,12 +100,12 @@ class Judge:
         return np.where(by_moments > 0, np.clip(ratio, 1 / MOST_STRETCH, MOST_STRETCH), 1.0)
 
     def enough(self, pairs: Sequence[Pair]) -> BoolArray:
-        """Say for which pairs both sides have rows enough for a verdict."""
+        """Say for which pairs both sides have rows enough for a verdict, of the same classes."""
         if self.backing is None or not pairs:
             return np.ones(len(pairs), dtype=bool)
         sides = self.backing.of([side for pair in pairs for side in pair])
         both: BoolArray = sides.enough(self.moments.p // self.moments.outputs).reshape(-1, 2)
-        return np.asarray(both.all(axis=1))
+        return np.asarray(both.all(axis=1) & ~sides.lacking())
 
     def _sides(self, pairs: Sequence[Pair]) -> tuple[Side, Side]:
         weights = np.array([1 / (len(a) + len(b)) for a, b in pairs])

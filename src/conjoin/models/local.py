@@ -52,6 +52,9 @@ FEWEST_ROWS, FEWEST_MASS = 10.0, 5.0
 # The same for rows outside the most frequent class. And of a class of share pi, n pi (1 - pi) over
 # (1 - 2 pi)^2, the inverse of its count's squared skewness: estimates of a rare class are skewed.
 FEWEST_RARE, LEAST_EVEN = 4.0, 20.0
+# Rows of a class on one side of a pair below which, where as many or more would be there if it were
+# as on the other side, the class is taken for absent.
+FEWEST_SHARED = 4.0
 SURE = 2.0  # standard errors by which rows must scatter too much
 
 
@@ -284,6 +287,20 @@ class Backing:
     def enough(self, columns: int) -> BoolArray:
         """Say where it is enough for models with so many columns a class."""
         return self.short(columns) <= 1.0
+
+    def lacking(self) -> BoolArray:
+        """Say of pairs of groups (B,), given one after another, whether a side lacks a class.
+
+        The likelihood of a class that never comes has no maximum; near it there is no information,
+        and moments would take any other coefficients for as good.
+        """
+        counts = self.counts.reshape(-1, 2, self.counts.shape[1])
+        rows = np.maximum(self.rows, 1.0).reshape(-1, 2, 1)
+        if counts.shape[2] == 1:
+            return np.zeros(len(counts), dtype=bool)
+        expected = (counts / rows)[:, ::-1] * rows
+        lacks = (counts < FEWEST_SHARED) & (expected >= FEWEST_SHARED)
+        return np.asarray(lacks.any(axis=(1, 2)))
 
     def short(self, columns: int) -> FloatArray:
         """Return how many times as many rows would be enough; infinite where a class is absent."""

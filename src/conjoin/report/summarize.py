@@ -128,9 +128,10 @@ def cautions(result: Partition) -> list[str]:
         )
     few = [name for name, m in result.coefficients.items() if m.rows <= len(result.features)]
     if few:
+        have, live = ("has", "it lives") if len(few) == 1 else ("have", "they live")
         found.append(
-            f"{len(few)} of {len(result.labels)} datasets have no more rows than features "
-            f"({len(result.features)}); they live on what others lend them."
+            f"{len(few)} of {len(result.labels)} datasets {have} no more rows than features "
+            f"({len(result.features)}); {live} on what others lend."
         )
     scored = result.evidence.scored(result.strategy) if result.classes else None
     one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())

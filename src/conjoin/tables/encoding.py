@@ -135,7 +135,9 @@ class Category:
     def describe(self) -> str:
         """Say how many levels there are."""
         pooled = f"; {self.pooled} rare levels pooled" if self.pooled else ""
-        return f"category, {len(self.features())} 0/1 columns against {self.reference!r}{pooled}"
+        count = len(self.features())
+        columns = "column" if count == 1 else "columns"
+        return f"category, {count} 0/1 {columns} against {self.reference!r}{pooled}"
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,12 @@ def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
         codes, classes = _text_classes(array)
     rows = int(np.count_nonzero(~np.isnan(codes)))
     if rows and len(classes) > min(MOST_CLASSES, max(rows // FEWEST_ROWS_PER_CLASS, 2)):
+        number = array.dtype.kind in "iuf"
+        instead = "; a number is for family='gaussian' or JoinRegressor" if number else ""
         raise DataError(
             f"Target {target!r} has {len(classes):,} classes in {rows:,} rows, such as "
-            f"{shown_classes(classes)}; at most {MOST_CLASSES} classes of "
-            f"{FEWEST_ROWS_PER_CLASS} rows on average can be told apart. Group them, or choose "
-            "family='gaussian' for a number."
+            f"{shown_classes(classes)}; expected at most {MOST_CLASSES}, and "
+            f"{FEWEST_ROWS_PER_CLASS} rows of each on average. Group them{instead}."
         )
     return codes, Response("logistic", tuple(classes))
 
