@@ -84,7 +84,8 @@ def test_definite_matrices_are_inverted_and_solved_alike_at_any_size(p):
     rng = np.random.default_rng(p)
     X = rng.standard_normal((3, 2 * p + 1, p))
     M, b = np.swapaxes(X, 1, 2) @ X + np.eye(p), rng.standard_normal((3, p))
-    inverses, logdets = linalg.definite_inverse(M)
+    inverses, logdets = linalg.definite_inverse_and_logdet(M)
+    assert_allclose(linalg.definite_inverse(M), inverses, rtol=1e-12)
     solved = np.linalg.solve(M, b[..., None])[..., 0]
     most = 2 * np.sum(b * solved, axis=1) + 1
     rest, again = linalg.definite_quadratic(M, b, most)

@@ -25,7 +25,7 @@ from conjoin.grouping.ledger import ledger
 from conjoin.grouping.objective import sum_by
 from conjoin.methods import PARTITIONS
 from conjoin.models.local import Likelihood
-from conjoin.models.partial import posterior
+from conjoin.models.partial import coefficients, posterior
 from conjoin.moments import Basis
 from conjoin.placement import Placement
 from conjoin.result import (
@@ -317,7 +317,7 @@ class Evidence:
     @cached_property
     def _near(self) -> tuple[FloatArray, FloatArray]:
         """Partially pooled coefficients (K, p) and their means over clusters (C, p)."""
-        near = posterior(self.working.moments, self.working.hyper).beta
+        near = coefficients(self.working.moments, self.working.hyper)
         return near, np.stack([near[members].mean(axis=0) for members in self._members])
 
     def _names_in(self, cluster: int) -> list[str]:

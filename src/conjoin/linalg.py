@@ -118,7 +118,14 @@ def inverse_and_rank(G: FloatArray) -> tuple[FloatArray, IntArray]:
     return result, ranks
 
 
-def definite_inverse(M: FloatArray) -> tuple[FloatArray, FloatArray]:
+def definite_inverse(M: FloatArray) -> FloatArray:
+    """Return the inverses of positive definite matrices (K, p, p)."""
+    if M.shape[-1] < FEWEST_COLUMNS_FOR_LAPACK:
+        return np.linalg.inv(M)
+    return definite_inverse_and_logdet(M)[0]
+
+
+def definite_inverse_and_logdet(M: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return inverses and log-determinants of positive definite matrices (K, p, p)."""
     if M.shape[-1] < FEWEST_COLUMNS_FOR_LAPACK:
         return np.linalg.inv(M), np.linalg.slogdet(M)[1]

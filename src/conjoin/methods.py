@@ -23,7 +23,7 @@ from conjoin.grouping.agglomerative import (
 )
 from conjoin.grouping.objective import Objective, RiskObjective, ValidatedObjective, take
 from conjoin.models.noise import noise_variances
-from conjoin.models.partial import Hyper, posterior
+from conjoin.models.partial import Hyper, coefficients
 from conjoin.moments import Moments
 from conjoin.working import Working
 
@@ -128,7 +128,7 @@ def _evidence(working: Working) -> IntArray:
 
 def _near(working: Working) -> FloatArray:
     """Return partially pooled coefficients, whose distances suggest which datasets are alike."""
-    return posterior(working.moments, working.hyper).beta
+    return coefficients(working.moments, working.hyper)
 
 
 def _mallows(working: Working) -> IntArray:
@@ -137,7 +137,7 @@ def _mallows(working: Working) -> IntArray:
 
 def _mallows_again(moments: Moments, hyper: Hyper) -> IntArray:
     K = moments.shape[0]
-    near = posterior(moments, hyper).beta
+    near = coefficients(moments, hyper)
     return _least_risk(moments, np.full(K, 1 / K), near)
 
 

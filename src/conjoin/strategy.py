@@ -52,6 +52,7 @@ from conjoin.models.partial import (
     SLOPES,
     Family,
     Hyper,
+    coefficients,
     expected_residuals,
     fit_full,
     fit_variances,
@@ -139,13 +140,13 @@ def clusters(labels: IntArray, hyper: Hyper) -> Refit:
 
     def refit(moments: Moments) -> FloatArray:
         unions = moments.sum_by(labels)
-        return posterior(unions, replace(hyper, relative=np.ones(C))).beta[labels]
+        return coefficients(unions, replace(hyper, relative=np.ones(C)))[labels]
 
     return refit
 
 
 def _partial(hyper: Hyper) -> Refit:
-    return lambda moments: posterior(moments, hyper).beta
+    return lambda moments: coefficients(moments, hyper)
 
 
 def _shared(find: Anew) -> Anew:
@@ -179,11 +180,11 @@ def _diagonal_anew(start: Hyper, slopes: Hyper, slopes_anew: Anew) -> Anew:
 
 
 def _partial_anew(anew: Anew) -> Refit:
-    return lambda moments: posterior(moments, anew(moments)).beta
+    return lambda moments: coefficients(moments, anew(moments))
 
 
 def _full_anew(diagonal: Anew) -> Refit:
-    return lambda moments: posterior(moments, fit_full(moments, diagonal(moments))).beta
+    return lambda moments: coefficients(moments, fit_full(moments, diagonal(moments)))
 
 
 def _mixture(mixture: Mixture) -> Refit:
@@ -235,7 +236,7 @@ def set_out(problem: Problem) -> tuple[Problem, Hyper]:
     for _ in range(ROUNDS):
         steps = 100 if problem.exact else ROUND_STEPS
         hyper = fit_variances(problem.moments, SLOPES, start=hyper, steps=steps)
-        nearer = problem.near(posterior(problem.moments, hyper).beta)
+        nearer = problem.near(coefficients(problem.moments, hyper))
         if nearer is problem:
             break
         problem = nearer

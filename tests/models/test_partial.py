@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -105,3 +107,15 @@ def test_datasets_without_rows_follow_the_centre():
     hyper = partial.fit_variances(truth.moments, SLOPES)
     post = posterior(moments, hyper)
     assert_allclose(post.beta[0], post.mu)
+
+
+@pytest.mark.parametrize("p", [3, 50])
+@pytest.mark.parametrize("family", [POOLED, INTERCEPT, SLOPES, DIAGONAL, "full"])
+def test_coefficients_alone_are_those_of_the_posterior(family, p):
+    moments = make("continuum", K=6, n=30, p=p).moments
+    hyper = partial.fit_variances(moments, DIAGONAL if family == "full" else family)
+    if family == "full":
+        hyper = partial.fit_full(moments, hyper)
+    hyper = replace(hyper, relative=np.linspace(0.5, 2.0, 6))
+    expected = posterior(moments, hyper).beta
+    assert_allclose(partial.coefficients(moments, hyper), expected, rtol=1e-9, atol=1e-12)

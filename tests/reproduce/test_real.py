@@ -347,6 +347,7 @@ def test_the_default_reduces_the_error_as_much_as_the_paper_says(name, paper, pr
         ("BB", BIFACTOR_CLUSTERS),
         ("DFOIP by category", BIFACTOR_CLUSTERS),
         ("WDAF by stores", BIFACTOR_CLUSTERS),
+        # Its own coefficients, which the paper does not report: a tie, see scripts/close_call.py.
         pytest.param("BB", BIFACTOR, marks=MISSED),
         ("DFOIP by category", BIFACTOR),
         ("WDAF by stores", BIFACTOR),

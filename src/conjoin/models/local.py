@@ -155,6 +155,13 @@ class GlmRows:
         plain = (Z, y, weights, np.asarray(starts))
         return cls(family, stacks, plain, n.reshape(K, folds) * family.m, w.reshape(K, folds))
 
+    @cached_property
+    def whole(self) -> "GlmRows":
+        """The same rows without folds, which are gone over in half the time."""
+        Z, y, weights, starts = self.plain
+        rows = GlmRows.of(Z, y, weights, starts, np.zeros(len(y), dtype=int), 1, self.family)
+        return replace(rows, phi=self.phi)
+
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return the loss (F, K) of coefficients (F, K, P)."""
         K, F = self.n.shape
@@ -362,7 +369,8 @@ class Likelihood:
     @cached_property
     def moments(self) -> Moments:
         """Moments (K,)."""
-        return self.folds.union(1)
+        folds = self.folds if "folds" in vars(self) else self.rows.whole.moments(self.anchor)
+        return folds.union(1)
 
     def near(self, beta: FloatArray, close: float = CLOSE) -> "Likelihood":
         """Return the problem near other coefficients; itself where these are close enough.
@@ -374,7 +382,7 @@ class Likelihood:
         moved = linalg.quadratic(change, self.moments.G) / self.moments.w
         if np.mean(moved) < close:
             return self
-        share = np.minimum(1.0, FARTHEST / np.maximum(self.rows.farthest(change), 1e-300))
+        share = np.minimum(1.0, FARTHEST / np.maximum(self.rows.whole.farthest(change), 1e-300))
         return Likelihood(self.rows, self.anchor + share[:, None] * change)
 
     def loss(self, beta: FloatArray) -> FloatArray:
@@ -387,7 +395,7 @@ class Likelihood:
         Datasets of too few rows for a fit of their own stay near the anchor.
         """
         m = self.moments
-        few = ~self.rows.backing(self.anchor).enough(m.p // m.outputs)
+        few = ~self.rows.whole.backing(self.anchor).enough(m.p // m.outputs)
         near, beta = self, self.anchor
         for _ in range(OWN_MOVES):
             m = near.moments
@@ -398,7 +406,7 @@ class Likelihood:
             if nearer is near:
                 break
             near, beta = nearer, nearer.anchor
-        return near._scattered(), self.rows.backing(near.anchor)
+        return near._scattered(), self.rows.whole.backing(near.anchor)
 
     def _scattered(self) -> Moments:
         """Return the moments (K,) with noise by the sandwich where rows scatter too much.
@@ -413,7 +421,7 @@ class Likelihood:
             return m
         inverse, rank = linalg.inverse_and_rank(m.G)
         left = np.maximum(m.n - rank, 1.0)
-        total, squares = self.rows.row_scores(self.anchor, inverse)
+        total, squares = self.rows.whole.row_scores(self.anchor, inverse)
         scale = m.n / (np.maximum(rank, 1) * left)
         error = scale * np.sqrt(np.maximum(squares - total**2 / m.n, 0.0))
         excess = np.maximum(total * scale - 1 - SURE * error, 0.0)

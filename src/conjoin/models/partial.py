@@ -98,7 +98,7 @@ def integrate(moments: Moments, hyper: Hyper) -> Integrated:
         inner = root[:, None] * U
     index = np.arange(L.shape[1])
     inner[:, index, index] += 1.0
-    J, logdet = linalg.definite_inverse(inner)
+    J, logdet = linalg.definite_inverse_and_logdet(inner)
     if root is None:
         UJ = np.matmul(U, J)
         A = Gt - np.matmul(UJ, np.swapaxes(U, -1, -2))
@@ -153,6 +153,31 @@ def posterior(moments: Moments, hyper: Hyper) -> Posterior:
     logdet = float(np.linalg.slogdet(total_A)[1]) + prior_logdet
     log_evidence = -0.5 * (float(parts.constant.sum() - total_a @ mu) + logdet)
     return Posterior(parts, mu, C, z, mu + z @ hyper.L.T, log_evidence)
+
+
+def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
+    """Return the datasets' posterior means (K, p), `posterior(moments, hyper).beta`, and no more.
+
+    With L = diag(r) all that mu needs of the datasets is the sum of J and of J L'ht, since
+    A = (I - J) / (r r') and a = J L'ht / r: half the work where coefficients are found often.
+    """
+    r = _diagonal_of(hyper.L)
+    if r is None:
+        return posterior(moments, hyper).beta
+    noise = hyper.noise * hyper.relative
+    scale = r / noise[:, None]
+    inner = moments.G * (scale[:, :, None] * r)
+    index = np.arange(len(r))
+    inner[:, index, index] += 1.0
+    J = linalg.definite_inverse(inner)
+    Lh = scale * moments.h
+    precision, _ = _centre_prior(hyper, moments)
+    rest = len(J) * np.eye(len(r)) - J.sum(axis=0)
+    total = precision + rest / np.outer(r, r)
+    mu = linalg.inverse(linalg.symmetrise(total)) @ (linalg.matvec(J, Lh).sum(axis=0) / r)
+    z = linalg.matvec(J, Lh - scale * (moments.G @ mu))
+    beta: FloatArray = mu + z * r
+    return beta
 
 
 def _centre_prior(hyper: Hyper, moments: Moments) -> tuple[FloatArray, float]:
