@@ -573,3 +573,16 @@ def test_datasets_without_the_same_classes_are_never_said_to_join(labels):
     result = conjoin.partition(tables, target="y")
     assert len(result.clusters) == 2
     assert [line.verdict for line in result.verdicts] == ["undecided"]
+
+
+@pytest.mark.parametrize(("datasets", "asked", "used"), [(301, 10, 5), (301, 3, 3), (20, 10, 10)])
+def test_very_many_datasets_of_classes_are_validated_on_fewer_folds(datasets, asked, used):
+    rng = np.random.default_rng(0)
+    n = 12 * datasets
+    table = {
+        "x": rng.standard_normal(n),
+        "y": rng.random(n) < 0.5,
+        "by": np.repeat(np.arange(datasets), 12),
+    }
+    result = conjoin.partition(table, target="y", by="by", folds=asked)
+    assert result.evidence.working.folds.shape == (datasets, used)

@@ -277,7 +277,8 @@ def partition(
     delta : float
         Level of the verdicts in the ledger (and of the paper's inequality).
     folds : int
-        Folds of the validation.
+        Folds of the validation; for classes or counts of more than 300 datasets half as many, but
+        not fewer than 5.
     random_state, features, weights, missing, columns, intercept, **options
         As in `compare`.
     query : str, optional

@@ -17,6 +17,10 @@ from conjoin.moments.folds import deal, fold_moments
 from conjoin.tables import DatasetCollection
 from conjoin.tables.response import Response
 
+# The rows of a likelihood are gone over for every fold; the errors of very many datasets are known
+# well enough from fewer.
+FEWEST_FOLDS = 5
+
 
 @dataclass(frozen=True, eq=False)
 class Working:
@@ -124,8 +128,10 @@ class Working:
         """Form moments of a collection."""
         X, y, w, starts = collection.X, collection.y, collection.weights, collection.starts
         basis = Basis.from_rows(X, y, w, intercept=intercept)
-        fold = deal(X, y, starts, collection.features, folds, seed)
         family = family_of(collection.response)
+        if family is not None and len(starts) - 1 > strategies.MANY_DATASETS:
+            folds = min(folds, max(folds // 2, FEWEST_FOLDS))
+        fold = deal(X, y, starts, collection.features, folds, seed)
         if family is None:
             Z, t = basis.design(X), basis.response(y)
             by_fold = fold_moments(Z, t, w, starts, fold, folds)
