@@ -77,7 +77,9 @@ def main() -> None:
 
     # The activations after the last hidden layer (the network's part "8") become the columns.
     embedding = embed_arrays(Tap(network, layer="8"), learn, target="even")
-    result = conjoin.partition(embedding.tables, target="even", strategy="clusters")
+    # Least squares on 0 and 1: the number predicted is the network's say on whether it is even.
+    tables = embedding.tables
+    result = conjoin.partition(tables, target="even", family="gaussian", strategy="clusters")
 
     print("Trained together:")
     for cluster in result.clusters:

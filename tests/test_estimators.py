@@ -687,7 +687,7 @@ def test_cross_validation_by_column(data):
 def test_datasets_left_out_by_cross_validation_are_unseen(data):
     X, y = data
     folds = GroupKFold(5)
-    with pytest.warns(ConjoinWarning, match="1 datasets were not there"):
+    with pytest.warns(ConjoinWarning, match="1 dataset was not there"):
         prediction = cross_val_predict(join(by="store"), X, y, groups=X["store"], cv=folds)
     assert np.isfinite(prediction).all()
 

@@ -66,7 +66,7 @@ def test_everything_comes_back(frame, result, path):
     new = frame.assign(store="new")
     expected = result.predict(new, on_unseen="nearest")
     assert loaded.predict(new, on_unseen="nearest").tobytes() == expected.tobytes()
-    with pytest.warns(conjoin.ConjoinWarning, match="they get the pooled model"):
+    with pytest.warns(conjoin.ConjoinWarning, match="it gets the pooled model"):
         expected = result.predict(new)
         assert loaded.predict(new).tobytes() == expected.tobytes()
     rows = frame[:40].drop(columns="store")

@@ -504,11 +504,11 @@ def _check_folder(path: Path, option: str = "--save") -> None:
 
 def _check_page(path: Path, option: str) -> None:
     """Refuse a page that cannot be written, or whose name promises another kind of file."""
+    _check_folder(path, option)
     if path.suffix.lower() not in PAGES:
         raise ArgumentError(
             f"{option} {str(path)!r} is to be a page: name a file that ends in .html."
         )
-    _check_folder(path, option)
 
 
 def _check_dataset(name: str, known: list[str]) -> None:

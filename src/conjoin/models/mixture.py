@@ -24,6 +24,8 @@ from conjoin.moments import Moments
 WITHIN_PRIOR = (0.01, 5.0)
 TURNS = 12
 VARIANCE_STEPS = 5
+# Of log-variances after each turn: the last digits hang on the order of rows, and would grow.
+DECIMALS = 5
 # A flat intercept has no proper prior; this variance in units of the target's is as good as flat.
 INTERCEPT_VARIANCE = 100.0
 
@@ -141,7 +143,7 @@ def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: Float
         bounds=[bounds[i] for i in keep],
         options={"maxiter": VARIANCE_STEPS},
     )
-    return hyper_of(found.x)
+    return hyper_of(np.round(found.x, DECIMALS))
 
 
 def mixture_memberships(moments: Moments, mixture: Mixture) -> FloatArray:
