@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.moments.resample import stream
 from conjoin.reproduce.protocol import (
     FEW_ROWS,
-    HELD_OUT,
     REPRESENTATIONS,
+    draw,
     embed,
     fit_bifactor,
     fit_default,
+    halves,
     select,
 )
 from conjoin.reproduce.sets import GroupedRows, load
@@ -29,18 +29,13 @@ SPLITS = 200
 
 def differences(rows: GroupedRows, name: str, splits: int) -> FloatArray:
     """Return for each row the mean over splits of the default's squared error less BiFactor's."""
-    K = len(rows.names)
     total, times = np.zeros(len(rows.y)), np.zeros(len(rows.y))
     for s in range(splits):
-        rng = stream(0, "reproduce", name, HELD_OUT, str(s))
-        halves = [np.array_split(rng.permutation(rows.rows(k)), 2) for k in range(K)]
-        train = [np.sort(half[0]) for half in halves]
+        train, test = halves(rows, name, s, 0)
         learned = embed(rows, REPRESENTATIONS["MLP1"](select(rows, train)))
-        rng = stream(0, "reproduce", name, HELD_OUT, str(s), "0")
-        drawn = [rng.choice(own, min(FEW_ROWS, len(own)), replace=False) for own in train]
-        sample = select(learned, drawn)
+        sample = select(learned, draw(train, FEW_ROWS, name, s, 0, 0)[0])
         ours, theirs = (fit(sample, 0)[0] for fit in (fit_default, fit_bifactor))
-        for k, (_, own) in enumerate(halves):
+        for k, own in enumerate(test):
             X, y = learned.X[own], learned.y[own]
             total[own] += (ours(k, X) - y) ** 2 - (theirs(k, X) - y) ** 2
             times[own] += 1

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.moments.resample import stream
 from conjoin.reproduce.protocol import (
     FEW_ROWS,
-    HELD_OUT,
     REPRESENTATIONS,
+    draw,
     embed,
+    halves,
     least_squares,
     select,
     up_to_1000,
@@ -32,15 +32,11 @@ def errors(
     K = len(rows.names)
     found = np.empty((splits, K))
     for s in range(splits):
-        rng = stream(0, "reproduce", name, HELD_OUT, str(s))
-        halves = [np.array_split(rng.permutation(rows.rows(k)), 2) for k in range(K)]
-        train = [np.sort(half[0]) for half in halves]
+        train, test = halves(rows, name, s, 0)
         learned = embed(rows, REPRESENTATIONS[representation](select(rows, train)))
-        rng = stream(0, "reproduce", name, HELD_OUT, str(s), "0")
-        drawn = [rng.choice(own, min(FEW_ROWS, len(own)), replace=False) for own in train]
-        test = up_to_1000([np.sort(half[1]) for half in halves], rng)
+        drawn, rng = draw(train, FEW_ROWS, name, s, 0, 0)
         predict = least_squares(select(learned, drawn), np.array(labels))
-        for k, own in enumerate(test):
+        for k, own in enumerate(up_to_1000(test, rng)):
             found[s, k] = np.mean((predict(k, learned.X[own]) - learned.y[own]) ** 2)
     fires = np.array([(learned.X[own] > 0).mean(axis=0) for own in drawn])
     return found, fires

@@ -484,9 +484,8 @@ def _hint_at_classes(family: str, target: str, basis: Basis, moments: Moments) -
     """
     if family != "auto" or not basis.intercept:
         return
-    m, center, scale = moments.union(), basis.target_center, basis.target_scale
-    total = scale * m.h[0] + center * m.w
-    squares = scale**2 * m.q + 2 * center * scale * m.h[0] + center**2 * m.w
+    m = moments.union()
+    total, squares = basis.target_sums(float(m.h[0]), float(m.q), float(m.w))
     if total > 0 and abs(squares - total) <= SAME * total:
         warn_caller(
             f"Target {target!r} has only the values 0 and 1; family='logistic' treats it as "

@@ -114,6 +114,14 @@ class Basis:
         """Return the identity: the paper's own coordinates."""
         return cls(np.zeros(features), np.ones(features), 0.0, 1.0, intercept)
 
+    def target_sums(self, h: float, q: float, w: float) -> tuple[float, float]:
+        """Return the sums of the target and of its squares, in its own units.
+
+        `h` and `q` are the same in these coordinates, `w` is the sum of weights.
+        """
+        center, scale = self.target_center, self.target_scale
+        return scale * h + center * w, scale**2 * q + 2 * center * scale * h + center**2 * w
+
     def design(self, X: FloatArray) -> FloatArray:
         """Return the design matrix of rows X (n, features), intercept first."""
         Z = (X - self.center) / self.scale

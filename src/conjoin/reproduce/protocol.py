@@ -177,20 +177,33 @@ def compare_methods(
     small = _Tally(name, representation, HELD_OUT, n, len(rows.names))
     full = _Tally(name, representation, HELD_OUT, 0, len(rows.names))
     for s in range(plan.splits):
-        rng = stream(plan.seed, "reproduce", name, HELD_OUT, str(s))
-        halves = [np.array_split(rng.permutation(rows.rows(k)), 2) for k in range(len(rows.names))]
-        train = [np.sort(half[0]) for half in halves]
-        test = [np.sort(half[1]) for half in halves]
+        train, test = halves(rows, name, s, plan.seed)
         learned = embed(rows, represent(select(rows, train)))
         joins = found_on(select(learned, train), methods, n, plan.seed)
         for r in range(plan.draws):
-            rng = stream(plan.seed, "reproduce", name, HELD_OUT, str(s), str(r))
-            drawn = [rng.choice(own, min(n, len(own)), replace=False) for own in train]
+            drawn, rng = draw(train, n, name, s, r, plan.seed)
             _judge(small, learned, drawn, up_to_1000(test, rng), wanted, joins, plan.seed)
             step()
         _judge(full, learned, train, up_to_1000(test, rng), wanted, joins, plan.seed)
         step()
     return lines + small.lines() + full.lines()
+
+
+def halves(
+    rows: GroupedRows, name: str, s: int, seed: int
+) -> tuple[list[IntArray], list[IntArray]]:
+    """Return the rows of each dataset for training and for testing, in split s."""
+    rng = stream(seed, "reproduce", name, HELD_OUT, str(s))
+    parts = [np.array_split(rng.permutation(rows.rows(k)), 2) for k in range(len(rows.names))]
+    return [np.sort(part[0]) for part in parts], [np.sort(part[1]) for part in parts]
+
+
+def draw(
+    train: Sequence[IntArray], n: int, name: str, s: int, r: int, seed: int
+) -> tuple[list[IntArray], np.random.Generator]:
+    """Return n training rows of each dataset, draw r of split s, and what draws test rows next."""
+    rng = stream(seed, "reproduce", name, HELD_OUT, str(s), str(r))
+    return [rng.choice(own, min(n, len(own)), replace=False) for own in train], rng
 
 
 def rows_drawn(columns: int) -> int:
