@@ -229,13 +229,18 @@ def fit_outside(refit: Refit, problem: Problem) -> FloatArray:
 def set_out(problem: Problem) -> tuple[Problem, Hyper]:
     """Return variances of partial pooling with one for slopes, and moments near its coefficients.
 
-    All strategies set out from there. A likelihood's moments and the variances hang on each other,
-    so they are found in turns.
+    All strategies set out from there.
     """
+    return _in_turns(problem, SLOPES, steps=100 if problem.exact else ROUND_STEPS)
+
+
+def _in_turns(
+    problem: Problem, family: Family, simpler: Hyper | None = None, *, steps: int
+) -> tuple[Problem, Hyper]:
+    """Find variances, and moments near the coefficients they give: these hang on each other."""
     hyper = None
     for _ in range(ROUNDS):
-        steps = 100 if problem.exact else ROUND_STEPS
-        hyper = fit_variances(problem.moments, SLOPES, start=hyper, steps=steps)
+        hyper = fit_variances(problem.moments, family, simpler, start=hyper, steps=steps)
         nearer = problem.near(coefficients(problem.moments, hyper))
         if nearer is problem:
             break
@@ -258,9 +263,12 @@ def make_plan(problem: Problem, slopes: Hyper, *, intercept: bool = True) -> Pla
         for family in (*SINGLE, DIAGONAL):
             if family is INTERCEPT and not intercept:
                 continue
-            hyper = slopes
-            if family is not SLOPES:
-                hyper = fit_variances(moments, family, simpler=simpler, steps=steps)
+            if family is SLOPES:
+                hyper = slopes
+            elif family is DIAGONAL:  # which may lead far from where slopes are as one
+                hyper = _in_turns(problem, family, simpler, steps=steps)[1]
+            else:
+                hyper = fit_variances(moments, family, simpler, steps=steps)
             hypers[family.name] = simpler = hyper
         return hypers
 

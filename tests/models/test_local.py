@@ -245,7 +245,8 @@ def penalised(rows, phi, labels, L, slope_variance, noise):
 
 
 def hyper_of(rows, L, slope_variance=0.7, noise=0.9):
-    return Hyper(noise, L, slope_variance, np.ones(len(rows.starts) - 1))
+    variances = np.full((D - 1) * rows.family.m, slope_variance)
+    return Hyper(noise, L, variances, np.ones(len(rows.starts) - 1))
 
 
 def diagonal(family):

@@ -23,13 +23,14 @@ def test_evidence_and_posterior_equal_the_joint_normal_written_out():
     K, n, p = X.shape
     L = np.tril(rng.standard_normal((p, p)))
     relative = np.array([1.0, 0.5, 2.0, 1.0])
-    hyper = Hyper(0.7, L, 0.4, relative)
+    slopes = rng.uniform(0.2, 2.0, p - 1)
+    hyper = Hyper(0.7, L, slopes, relative)
     post = posterior(Moments.from_rows(X, y), hyper)
     big = np.zeros((K * n, K * p))
     for k in range(K):
         big[k * n : (k + 1) * n, k * p : (k + 1) * p] = X[k]
     flat = 1e7  # variance that stands for the flat intercept
-    prior_mu = np.diag([flat, *[0.4] * (p - 1)])
+    prior_mu = np.diag([flat, *slopes])
     prior = np.kron(np.ones((K, K)), prior_mu) + np.kron(np.eye(K), L @ L.T)
     noise = np.diag(np.repeat(0.7 * relative, n))
     covariance = big @ prior @ big.T + noise
@@ -45,9 +46,12 @@ def test_evidence_and_posterior_equal_the_joint_normal_written_out():
     assert_allclose(residuals, total.reshape(K, n).sum(axis=1), rtol=1e-4)
 
 
+@pytest.mark.parametrize("outputs", [None, 1, 2])
 @pytest.mark.parametrize("family", [POOLED, INTERCEPT, SLOPES, DIAGONAL])
-def test_gradient_by_fishers_identity_equals_finite_differences(family, monkeypatch):
-    truth = make("continuum", K=8, n=7, p=3)
+def test_gradient_by_fishers_identity_equals_finite_differences(family, outputs, monkeypatch):
+    moments = make("continuum", K=8, n=7, p=3).moments
+    if outputs:  # of classes: the centre's slopes have a variance each
+        moments = replace(moments, outputs=outputs, unit_noise=True)
     caught = {}
 
     def catch(objective, theta, **options):
@@ -56,7 +60,7 @@ def test_gradient_by_fishers_identity_equals_finite_differences(family, monkeypa
 
     monkeypatch.setattr(partial, "minimize", catch)
     with pytest.raises(StopIteration):
-        partial.fit_variances(truth.moments, family)
+        partial.fit_variances(moments, family)
     theta = caught["theta"] + np.random.default_rng(0).normal(0, 0.5, len(caught["theta"]))
     gradient = caught["objective"](theta)[1]
     for i, direction in enumerate(np.eye(len(theta))):

@@ -49,8 +49,8 @@ def _log_likelihoods(parts: Integrated, centres: FloatArray) -> FloatArray:
 
 
 def _centre_precision(hyper: Hyper, moments: Moments) -> FloatArray:
-    precision = np.full(moments.p, 1 / hyper.slope_variance)
-    precision[: moments.outputs] = 1 / INTERCEPT_VARIANCE
+    precision = np.full(moments.p, 1 / INTERCEPT_VARIANCE)
+    precision[moments.outputs :] = 1 / hyper.slope_variances
     return precision
 
 

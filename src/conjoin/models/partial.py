@@ -2,8 +2,9 @@
 
     y_k = X_k b_k + e_k,   e_k ~ N(0, sigma_k^2),   b_k = mu + L z_k,   z_k ~ N(0, I)
 
-Slopes of mu have variance lambda, its intercept is flat. What L is makes the model: one column for
-a random intercept, a diagonal with one variance for all slopes or one for each, a full matrix.
+Slopes of mu have variance lambda, its intercept is flat; for classes each slope has a variance of
+its own around lambda. What L is makes the model: one column for a random intercept, a diagonal with
+one variance for all slopes or one for each, a full matrix.
 
 ==========  ==============================================================  ===========
 symbol      meaning                                                         shape
@@ -41,23 +42,26 @@ SPREAD_PRIOR = (0.1, 2.0)
 # Levels of datasets: as much as the noise, so that what nothing can tell apart (one row a dataset)
 # is shared out evenly.
 INTERCEPT_PRIOR = (0.5, 2.0)
-SLOPE_SCATTER = 1.0  # standard deviation of log variances of slopes around their common value
+# Standard deviation of log variances around their common value: of deviations in slopes, and of the
+# centre's slopes. Least squares gains nothing from the second one, so it is for classes only.
+SLOPE_SCATTER = CENTRE_SCATTER = 1.0
 CENTRE_PRIOR = (1.0, 2.0)  # of p * lambda: all slopes together explain about the target's variance
 NOISE_BOUNDS = (1e-5, 10.0)
 SPREAD_BOUNDS = (1e-7, 100.0)
 CENTRE_BOUNDS = (1e-6, 100.0)
+RATIO_BOUNDS = (-8.0, 8.0)  # of the logarithm
 
 
 @dataclass(frozen=True, eq=False)
 class Hyper:
-    """Variances of the model: noise scale, root of deviations, variance of the centre's slopes.
+    """Variances of the model: noise scale, root of deviations, variances of the centre's slopes.
 
-    `relative` are known ratios of the datasets' noise variances to the common `noise`.
+    Those of the centre are one for each coordinate behind the levels. `relative` are known ratios of the datasets' noise variances to the common `noise`.
     """
 
     noise: float
     L: FloatArray
-    slope_variance: float
+    slope_variances: FloatArray
     relative: FloatArray
 
 
@@ -183,9 +187,9 @@ def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
 def _centre_prior(hyper: Hyper, moments: Moments) -> tuple[FloatArray, float]:
     """Return the prior precision of mu and the log-determinant of its covariance."""
     p, levels = moments.p, moments.outputs
-    precision = np.full(p, 1 / hyper.slope_variance)
-    precision[:levels] = 0.0
-    return np.diag(precision), (p - levels) * float(np.log(hyper.slope_variance))
+    precision = np.zeros(p)
+    precision[levels:] = 1 / hyper.slope_variances
+    return np.diag(precision), float(np.log(hyper.slope_variances).sum())
 
 
 # --- the families: how log-variances make L ---------------------------------------------------
@@ -241,23 +245,31 @@ def fit_variances(
     `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter;
     `start` are variances from which to set out, by default those of `simpler`.
     """
-    p = moments.p
+    p, outputs = moments.p, moments.outputs
     r = np.ones(moments.shape[0])
     groups = family.of(moments)
     active = np.nonzero(groups >= 0)[0]
     count = int(groups.max()) + 1
+    spreads, ratios = slice(2, 2 + count), slice(2 + count, None)
 
     def hyper_of(theta: FloatArray) -> Hyper:
-        spread = np.exp(theta[2:])[groups[active]]
+        spread = np.exp(theta[spreads])[groups[active]]
         L = np.zeros((p, len(active)))
         L[active, np.arange(len(active))] = np.sqrt(spread)
-        return Hyper(float(np.exp(theta[0])), L, float(np.exp(theta[1])), r)
+        slopes = np.full(p // outputs - 1, theta[1])
+        slopes[: len(theta[ratios])] += theta[ratios]
+        return Hyper(float(np.exp(theta[0])), L, np.repeat(np.exp(slopes), outputs), r)
 
     centres, widths, bounds = variance_priors(moments, count)
     if simpler is not None and count > 2:
-        common = np.sum(simpler.L**2, axis=1)[:: moments.outputs]
-        centres[2:] = np.log(np.clip(common, *SPREAD_BOUNDS))
+        common = np.sum(simpler.L**2, axis=1)[::outputs]
+        centres[spreads] = np.log(np.clip(common, *SPREAD_BOUNDS))
         widths[3:] = SLOPE_SCATTER
+    if moments.unit_noise:
+        scattered = np.zeros(p // outputs - 1)
+        centres = np.concatenate([centres, scattered])
+        widths = np.concatenate([widths, scattered + CENTRE_SCATTER])
+        bounds = [*bounds, *[RATIO_BOUNDS] * len(scattered)]
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
         hyper = hyper_of(theta)
@@ -267,8 +279,10 @@ def fit_variances(
         noise, centre, squares = _expected_squares(moments, hyper, post)
         gradient = np.empty_like(theta)
         gradient[0] = noise
-        gradient[1] = centre
-        gradient[2:] = np.bincount(groups[active], squares, minlength=count)
+        gradient[1] = centre.sum()
+        gradient[spreads] = np.bincount(groups[active], squares, minlength=count)
+        if moments.unit_noise:
+            gradient[ratios] = centre.reshape(-1, outputs).sum(axis=1)
         return value, -gradient + deviation / widths
 
     theta = centres.copy()
@@ -276,7 +290,10 @@ def fit_variances(
     if start is not None:
         spread = np.sum(start.L**2, axis=1)[active]
         known = spread > 0
-        theta[:2] = np.log([start.noise, start.slope_variance])
+        theta[0] = np.log(start.noise)
+        slopes = np.log(start.slope_variances[::outputs])
+        theta[1] = np.median(slopes) if len(slopes) else theta[1]
+        theta[ratios] = (slopes - theta[1])[: len(theta[ratios])]
         theta[2 + groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
     options = {"maxiter": steps, "ftol": 1e-7, "gtol": 1e-3}
     found = minimize(objective, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
@@ -313,8 +330,8 @@ def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> Float
 
 def _expected_squares(
     moments: Moments, hyper: Hyper, post: Posterior
-) -> tuple[float, float, FloatArray]:
-    """Return the gradient of the log evidence in log noise, log lambda and each log spread."""
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return the gradient of the log evidence in the logs of noise, centre's variances, spreads."""
     p, (K, m) = moments.p, post.z.shape
     J, UJ = post.parts.J, post.parts.UJ
     # Spread of z: its own posterior variance, what the uncertain centre adds, and its mean.
@@ -329,8 +346,8 @@ def _expected_squares(
     spread = K * m - float(np.sum(own)) + float(np.sum(H * post.C))
     noise = 0.5 * (residual + spread - float(moments.n.sum()))
     first = moments.outputs
-    slopes = float(np.sum(post.mu[first:] ** 2) + np.trace(post.C[first:, first:]))
-    centre = 0.5 * (slopes / hyper.slope_variance - (p - first))
+    slopes = post.mu[first:] ** 2 + np.diagonal(post.C)[first:]
+    centre = 0.5 * (slopes / hyper.slope_variances - 1)
     return noise, centre, squares
 
 
