@@ -56,7 +56,8 @@ RATIO_BOUNDS = (-8.0, 8.0)  # of the logarithm
 class Hyper:
     """Variances of the model: noise scale, root of deviations, variances of the centre's slopes.
 
-    Those of the centre are one for each coordinate behind the levels. `relative` are known ratios of the datasets' noise variances to the common `noise`.
+    Those of the centre are one for each coordinate behind the levels. `relative` are known ratios
+    of the datasets' noise variances to the common `noise`.
     """
 
     noise: float
