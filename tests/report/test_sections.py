@@ -9,6 +9,7 @@ import conjoin
 from conjoin.datasets import make_clusters
 from conjoin.report.html import render
 from conjoin.report.sections import colours, commands, describe
+from conjoin.report.summarize import summarize_dataset
 from tests.report import results
 
 
@@ -188,3 +189,13 @@ def test_colours_go_to_the_largest_clusters():
     assert found[:5] == [8] * 5
     assert found[5:13] == list(range(8))
     assert found[13] == 8
+
+
+def test_a_join_that_points_the_other_way_is_commented_on():
+    tables = make_clusters(sizes=(2, 2), n=20, p=2, distance=0.6, random_state=0).tables()
+    result = conjoin.partition(tables, target="y", method="bic")
+    assert result.clusters == [["d1", "d2"], ["d3", "d4"]]
+    for name in result.labels:
+        against = result.explain(name)[0].gain < 0
+        assert ("all datasets together" in summarize_dataset(result, name)["reason"]) == against
+    assert {result.explain(name)[0].gain < 0 for name in result.labels} == {True, False}

@@ -222,6 +222,11 @@ def _reason(result: Partition, name: str) -> str:
             f" The nearest alternative is the cluster of {few(result.clusters[nearest.cluster])}: "
             f"joining it {effect(nearest.gain)} (verdict: {nearest.verdict})."
         )
+    if (others and lines[cluster].gain < 0) or (nearest is not None and nearest.gain > 0):
+        text += (
+            " The partition is chosen for all datasets together, so that a join judged by itself "
+            "can point the other way."
+        )
     return text
 
 
