@@ -586,3 +586,17 @@ def test_very_many_datasets_of_classes_are_validated_on_fewer_folds(datasets, as
     }
     result = conjoin.partition(table, target="y", by="by", folds=asked)
     assert result.evidence.working.folds.shape == (datasets, used)
+
+
+@pytest.mark.parametrize("rows", [40, 400])
+def test_the_ledger_of_two_datasets_has_the_gain_of_their_comparison(rows):
+    rng, tables = np.random.default_rng(0), {}
+    for name, slope in (("a", 2.0), ("b", -2.0)):
+        X = rng.standard_normal((rows, 8))
+        yes = rng.random(rows) < 1 / (1 + np.exp(-slope * X[:, 0]))
+        tables[name] = {f"x{j}": x for j, x in enumerate(X.T)} | {"y": np.where(yes, "yes", "no")}
+    answer = conjoin.compare(tables["a"], tables["b"], target="y")
+    [line] = conjoin.partition(tables, target="y").verdicts
+    assert line.gain == pytest.approx(answer.gain, rel=1e-9)
+    assert answer.gain == pytest.approx(answer.error_separate - answer.error_joined, rel=0.2)
+    assert line.verdict == ("apart" if rows == 400 else "undecided")

@@ -190,11 +190,10 @@ def _compare_likelihoods(
         )
         joined = known.model(working.basis, fits[1][0], sum(rows), float(errors[1].mean()))
         lead = float(errors[0].mean() - errors[1].mean())
-        enough = bool(judge_of.enough([((0,), (1,))])[0])
     return Comparison(
         verdict=answers[0],
         join=lead > 0 if answers[0] == "undecided" else answers[0] == "join",
-        gain=gain * scale if enough else lead,
+        gain=gain * scale,
         interval=(float(ends[0, 0] * scale), float(ends[0, 1] * scale)),
         delta=delta,
         rows_to_settle=grown,

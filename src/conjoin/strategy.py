@@ -125,6 +125,11 @@ def separate_ridged(moments: Moments) -> FloatArray:
     return beta
 
 
+def separate_clusters(labels: IntArray) -> Refit:
+    """Fit each cluster by itself with that ridge."""
+    return lambda moments: separate_ridged(moments.sum_by(labels))[labels]
+
+
 def separate_fit(problem: Problem) -> Refit:
     """Return how each dataset is fitted by itself."""
     return separate if problem.exact else separate_ridged

@@ -8,7 +8,7 @@ import numpy as np
 
 from conjoin import strategy as strategies
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.criterion.many import Judge
+from conjoin.criterion.many import Judge, Pair
 from conjoin.models.glm import BERNOULLI, POISSON, GlmFamily, multinomial
 from conjoin.models.local import Joins, LeastSquares, Likelihood, Problem
 from conjoin.models.partial import Hyper
@@ -84,8 +84,31 @@ class Working:
         problem = self.problem
         if isinstance(problem, Likelihood):
             moments, backing = problem.own()
-            return Judge.of(moments, backing, Joins(problem.rows, moments))
+            return Judge.of(moments, backing, Joins(problem.rows, moments), self._validated_gain)
         return Judge.of(problem.moments)
+
+    def _validated_gain(self, pair: Pair) -> float:
+        """Return the fall of the loss on left-out rows when two groups of datasets are joined.
+
+        Every dataset counts the same; in units of the moments.
+        """
+        left, right = sorted(tuple(sorted(group)) for group in pair)
+        if (left, right) not in self._gains:
+            self._gains[left, right] = self._find_gain(left, right)
+        return self._gains[left, right]
+
+    def _find_gain(self, left: tuple[int, ...], right: tuple[int, ...]) -> float:
+        assert isinstance(self.problem, Likelihood)
+        side = np.repeat([0, 1], [len(left), len(right)])
+        problem = self.problem.of_datasets([*left, *right])
+        apart, joined = (
+            strategies.validate(refit, problem).sum(axis=0) / problem.moments.w
+            for refit in (
+                strategies.separate_clusters(side),
+                strategies.clusters(np.zeros_like(side), self.hyper),
+            )
+        )
+        return float(np.mean(apart - joined)) / self.gain_scale
 
     def hard(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return coefficients (K, p) and losses (F, K) of clusters with one model each."""
@@ -97,6 +120,10 @@ class Working:
 
     @cached_property
     def _hard(self) -> dict[bytes, tuple[FloatArray, FloatArray]]:
+        return {}
+
+    @cached_property
+    def _gains(self) -> dict[tuple[tuple[int, ...], tuple[int, ...]], float]:
         return {}
 
     @property

@@ -418,3 +418,17 @@ def assert_finite(problem):
     for moments in (problem.moments, problem.folds):
         assert all(np.isfinite(getattr(moments, name)).all() for name in ("G", "h", "q", "n", "w"))
     assert np.linalg.eigvalsh(problem.moments.G).min() > -1e-9
+
+
+@every_family
+def test_some_datasets_are_as_if_the_others_had_never_been(family):
+    rows, some = Rows(family, weighted=True), [2, 0]
+    beta = rows.coefficients()
+    whole, part = rows.glm(), rows.glm().of_datasets(some)
+    assert_allclose(part.n, whole.n[some])
+    by_fold = np.broadcast_to(beta, (FOLDS, *beta.shape))
+    assert_allclose(part.loss(by_fold[:, some]), whole.loss(by_fold)[:, some])
+    one, two = part.moments(beta[some]), whole.moments(beta)[some]
+    for name in ("G", "h", "q", "n", "w"):
+        assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
+    assert_allclose(part.whole.loss(beta[None, some]), whole.whole.loss(beta[None])[:, some])

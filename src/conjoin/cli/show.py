@@ -240,6 +240,8 @@ def _signed(value: float | None) -> str:
 
 def _interval(interval: Sequence[float | None]) -> str:
     low, high = (float("nan") if x is None else x for x in interval)
+    if math.isinf(low) and math.isinf(high):
+        return "too few rows"
     return "" if math.isnan(low) or math.isnan(high) else f"{low:+.3g} to {high:+.3g}"
 
 

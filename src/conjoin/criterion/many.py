@@ -4,7 +4,7 @@ A side of a comparison is made of sums over its datasets, and both tests run on 
 call for a hundred merges takes a few times as long as one call for one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ from conjoin.moments import Moments
 BATCH = 16  # comparisons at once: each batch takes as many steps as its slowest one
 PAIRS = 4096  # gains of pairs at once
 MOST_EXACT = 500  # gains up to which what joining costs is found by fits of its own
+MOST_VALIDATED = 250  # the same where rows are too few for moments, and folds have to tell
 MOST_STRETCH = 20.0
 LEAN = 4.0  # rows that the pooled noise of two datasets counts for, as in `models.noise`
 
@@ -46,6 +47,9 @@ class Judge:
         close to normal, pairs are left undecided.
     joins : Joins, optional
         For a likelihood: what joining really costs. Gains and intervals are brought to that.
+    validated : callable, optional
+        For a likelihood: the gain of a pair as left-out rows have it. It stands where there is too
+        little to go by: there moments know next to nothing of how steep the loss is.
     """
 
     moments: Moments
@@ -53,14 +57,19 @@ class Judge:
     df: FloatArray
     backing: Backing | None = None
     joins: Joins | None = None
+    validated: Callable[[Pair], float] | None = None
 
     @classmethod
     def of(
-        cls, moments: Moments, backing: Backing | None = None, joins: Joins | None = None
+        cls,
+        moments: Moments,
+        backing: Backing | None = None,
+        joins: Joins | None = None,
+        validated: Callable[[Pair], float] | None = None,
     ) -> "Judge":
         """Fit every dataset by itself."""
         fit = fit_ols(moments)
-        return cls(moments, fit.rss, moments.n - fit.rank, backing, joins)
+        return cls(moments, fit.rss, moments.n - fit.rank, backing, joins, validated)
 
     def verdicts(
         self, pairs: Sequence[Pair], *, delta: float, interval: bool
@@ -137,10 +146,14 @@ class Judge:
     def gains(self, pairs: Sequence[Pair]) -> FloatArray:
         """Return the estimated fall (B,) of the error when each pair of groups is joined."""
         gains = self._gains(pairs)
+        enough = self.enough(pairs)
         if self.joins is not None and len(pairs) <= MOST_EXACT:
-            known = np.flatnonzero(self.enough(pairs))
+            known = np.flatnonzero(enough)
             by_moments, really = self.joins.costs([pairs[i] for i in known.tolist()])
             gains[known] -= really - by_moments
+        poor = np.flatnonzero(~enough).tolist()
+        if self.validated is not None and len(poor) <= MOST_VALIDATED:
+            gains[poor] = [self.validated(pairs[i]) for i in poor]
         return gains
 
     def _gains(self, pairs: Sequence[Pair]) -> FloatArray:

@@ -162,6 +162,24 @@ class GlmRows:
         rows = GlmRows.of(Z, y, weights, starts, np.zeros(len(y), dtype=int), 1, self.family)
         return replace(rows, phi=self.phi)
 
+    def of_datasets(self, members: Sequence[int]) -> "GlmRows":
+        """Return the rows of some datasets, in their folds."""
+        K, F = self.n.shape
+        kept = np.asarray(members, dtype=int)
+        place = np.full(K, -1)
+        place[kept] = np.arange(len(kept))
+        stacks = []
+        for index, rows in self.stacks:
+            inside = np.flatnonzero(place[index // F] >= 0)
+            if len(inside):
+                cells = index[inside]
+                stacks.append((place[cells // F] * F + cells % F, rows.take(inside)))
+        Z, y, weights, starts = self.plain
+        own = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in kept])
+        bounds = np.concatenate([[0], np.cumsum(np.diff(starts)[kept])])
+        plain = (Z[own], y[own], weights[own], bounds)
+        return replace(self, stacks=stacks, plain=plain, n=self.n[kept], w=self.w[kept])
+
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return the loss (F, K) of coefficients (F, K, P)."""
         K, F = self.n.shape
@@ -388,6 +406,10 @@ class Likelihood:
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return minus the log-likelihood (F, K) of coefficients (F, K, P)."""
         return self.rows.loss(beta)
+
+    def of_datasets(self, members: Sequence[int]) -> "Likelihood":
+        """Return the same of some datasets."""
+        return Likelihood(self.rows.of_datasets(members), self.anchor[list(members)])
 
     def own(self) -> tuple[Moments, Backing]:
         """Return moments (K,) near each dataset's own fit, and what these rest on.
