@@ -157,3 +157,28 @@ def test_counts():
         model.fit(X, y - 5)
     with pytest.raises(ArgumentError, match="family='gamma' is unknown"):
         JoinRegressor(by="shop", family="gamma").fit(X, y)
+
+
+@pytest.mark.parametrize("turn", [lambda y: y.astype(object), lambda y: y.astype("boolean")])
+def test_true_and_false_in_any_column_are_labels_that_score(turn):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.standard_normal(120), "shop": np.repeat(["a", "b"], 60)})
+    y = X.x + rng.standard_normal(120) > 0
+    model = JoinClassifier(by="shop").fit(X, turn(y))
+    assert model.classes_.dtype == bool
+    assert model.score(X, turn(y)) == model.score(X, y) == np.mean(model.predict(X) == y)
+    weights = rng.uniform(size=120)
+    expected = np.average(model.predict(X) == y, weights=weights)
+    assert model.score(X, y, weights) == pytest.approx(expected)
+
+
+def test_blank_and_missing_labels_are_refused_alike():
+    X = pd.DataFrame({"x": np.arange(40.0), "shop": ["a", "b"] * 20})
+    y = pd.Series(np.where(np.arange(40) % 3, "yes", "no"))
+    model = JoinClassifier(by="shop").fit(X, y)
+    with pytest.raises(DataError, match=r"y has 14 missing labels \(NaN, None or blank text\)"):
+        JoinClassifier(by="shop").fit(X, y.replace("no", " "))
+    with pytest.raises(DataError, match="y has 1 missing labels"):
+        model.score(X, y.where(X.x > 0))
+    with pytest.raises(DataError, match="labels such as 1, none of which was there at fitting"):
+        model.score(X, np.ones(40, dtype=int))

@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
+from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_consistent_length
 
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import DataError
 from conjoin.estimator_base import Join
 from conjoin.fits import expected, label_array, shares
+from conjoin.tables.response import is_missing_label, plain_label, shown_classes
 
 
 class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
@@ -252,25 +254,43 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
         """Return the share of rows whose class is predicted."""
         prediction = self.predict(X, groups=groups)
-        return float(accuracy_score(y, prediction, sample_weight=sample_weight))
+        labels = self._read_labels(y)
+        check_consistent_length(labels, prediction)
+        self._refuse_missing(labels)
+        given = [plain_label(label) for label in labels.tolist()]
+        if not set(given) & set(self.result_.classes):
+            raise DataError(
+                f"y has labels such as {given[0]!r}, none of which was there at fitting; classes "
+                f"are {shown_classes(self.result_.classes)}."
+            )
+        hits = [one == two for one, two in zip(given, prediction.tolist())]
+        return float(np.average(hits, weights=sample_weight))
 
     def _family(self) -> str:
         return "logistic"
 
     def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
+        if str(getattr(y, "dtype", "")) == "boolean":  # of pandas, with room for missing ones
+            y = y.to_numpy(dtype=object, na_value=None)
         table, labels = super()._read_both(X, y, source)
+        if labels.dtype == object and all(isinstance(value, bool) for value in labels):
+            labels = labels.astype(bool)
+        self._refuse_missing(labels)
         self._refuse_no_labels(labels)
         return table, labels
 
     @staticmethod
-    def _refuse_no_labels(y: AnyArray) -> None:
-        """Refuse numbers that are no classes, and missing labels."""
-        missing = [value for value in y.tolist() if value is None or value != value]
+    def _refuse_missing(y: AnyArray) -> None:
+        missing = sum(is_missing_label(value) for value in y.tolist())
         if missing:
             raise DataError(
-                f"y has {len(missing)} missing labels (NaN or None) in {len(y)} rows; drop these "
-                "rows, or give them a class of their own."
+                f"y has {missing} missing labels (NaN, None or blank text) in {len(y)} rows; drop "
+                "these rows, or give them a class of their own."
             )
+
+    @staticmethod
+    def _refuse_no_labels(y: AnyArray) -> None:
+        """Refuse numbers that are no classes."""
         kinds = {"text" if isinstance(value, str) else "numbers" for value in y.tolist()}
         if len(kinds) > 1:
             raise DataError(

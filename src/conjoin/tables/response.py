@@ -47,7 +47,7 @@ class Response:
         position = {label: float(i) for i, label in enumerate(self.classes)}
         numbers = []
         for label in labels:
-            found = position.get(_plain(label))
+            found = position.get(plain_label(label))
             if found is None:
                 raise DataError(
                     f"y has the label {label!r}, which was not there at fitting; classes are "
@@ -93,11 +93,11 @@ def _number_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:
     found, inverse = np.unique(array[known], return_inverse=True)
     codes = np.full(len(array), np.nan)
     codes[known] = inverse
-    return codes, [_plain(value) for value in found]
+    return codes, [plain_label(value) for value in found]
 
 
 def _text_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:
-    labels = [None if _is_missing(value) else _plain(value) for value in array.tolist()]
+    labels = [None if is_missing_label(value) else plain_label(value) for value in array.tolist()]
     kinds = {type(label) for label in labels if label is not None}
     if len(kinds) > 1 and not kinds <= {int, float, bool}:
         labels = [None if label is None else str(label) for label in labels]
@@ -106,11 +106,12 @@ def _text_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:
     return np.array([np.nan if x is None else position[x] for x in labels]), classes
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing_label(value: Any) -> bool:
+    """Say whether a label is None, nan or blank text."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
-def _plain(value: Any) -> Label:
+def plain_label(value: Any) -> Label:
     """Return a label as a value that a file can hold; whole numbers as whole numbers."""
     if isinstance(value, np.generic):
         value = value.item()
