@@ -600,3 +600,12 @@ def test_the_ledger_of_two_datasets_has_the_gain_of_their_comparison(rows):
     assert line.gain == pytest.approx(answer.gain, rel=1e-9)
     assert answer.gain == pytest.approx(answer.error_separate - answer.error_joined, rel=0.2)
     assert line.verdict == ("apart" if rows == 400 else "undecided")
+
+
+def test_files_of_different_kinds_of_labels_are_named(tmp_path):
+    table = pd.DataFrame({"x": np.arange(20.0), "y": np.arange(20) % 3 > 0})
+    table.to_csv(tmp_path / "one.csv", index=False)
+    table.to_parquet(tmp_path / "two.parquet")
+    words = r"'y' is text in dataset 'a \(one.csv\)' and true/false in dataset 'b \(two.parquet\)'"
+    with pytest.raises(DataError, match=words):
+        conjoin.compare(tmp_path / "one.csv", tmp_path / "two.parquet", target="y")

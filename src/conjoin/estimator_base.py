@@ -246,7 +246,11 @@ class Join(BaseEstimator):  # type: ignore[misc]
         """Fit one model to the only dataset."""
         warnings.warn(
             f"There is only one dataset, so nothing is joined: it gets one {self._ONE} model. "
-            "Name the column of datasets with by=..., or pass groups=... to fit.",
+            + (
+                "Name the column of datasets with by=..., or pass groups=... to fit."
+                if self.by is None
+                else f"Column by={self.by!r} has one value in all rows."
+            ),
             ConjoinWarning,
             stacklevel=3,
         )

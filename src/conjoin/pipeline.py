@@ -113,7 +113,7 @@ def compare(
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options)
     collection = collect(
-        {"a": _read(a), "b": _read(b)},
+        {_called("a", a): _read(a), _called("b", b): _read(b)},
         target=target,
         features=features,
         weights=weights,
@@ -543,6 +543,11 @@ def _asked(representation: Any, chosen: Representation | None, share: float) -> 
 
 def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _called(name: str, data: Any) -> str:
+    """Return what messages call one of two datasets; the first sorts before the second."""
+    return f"{name} ({Path(data).name})" if isinstance(data, (str, Path)) else name
 
 
 def _read(table: Any) -> Any:

@@ -350,7 +350,7 @@ def test_a_target_that_is_no_number(frame):
     part = frame.drop(columns="store")
     tables = {"a": part, "b": part.assign(sales="many")}
     refused(tables, "Column 'sales' is a number in dataset 'a' and text in dataset 'b'; give it "
-            "numbers everywhere", by=None)  # fmt: skip
+            "one type everywhere", by=None)  # fmt: skip
     yes = collect(frame.assign(sales=frame["sales"] > 100), target="sales", by="store")
     assert set(yes.y) == {0.0, 1.0}
 

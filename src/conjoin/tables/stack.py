@@ -112,13 +112,14 @@ def _aligned(
             types.setdefault(column, set()).add(values.type)
             if first[0] != kind:
                 next_step = (
-                    "give it numbers everywhere"
+                    "give it one type everywhere"
                     if column in roles.aside
                     else "make it one type, or leave it out with features=[...]"
                 )
                 raise DataError(
-                    f"Column {column!r} is {first[0]} in dataset {first[1]!r} and {kind} in "
-                    f"dataset {name!r}; {next_step}."
+                    f"Column {column!r} is {_shown_kind(tables[first[1]], column)} in dataset "
+                    f"{first[1]!r} and {_shown_kind(table, column)} in dataset {name!r}; "
+                    f"{next_step}."
                 )
     common = {c: _common_type(seen[c][0], found) for c, found in types.items()}
     aligned = {}
@@ -141,6 +142,11 @@ def _kind(dtype: Any) -> str:
     if pa.types.is_decimal(dtype) or pa.types.is_boolean(dtype):
         return "a number"
     return f"of type {dtype}"
+
+
+def _shown_kind(table: pa.Table, column: str) -> str:
+    dtype = table.column(column).type
+    return "true/false" if pa.types.is_boolean(dtype) else _kind(dtype)
 
 
 def is_text(dtype: Any) -> bool:
