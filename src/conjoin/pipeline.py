@@ -113,7 +113,7 @@ def compare(
         options = {"delta": delta, **options}
     criterion = make_criterion(method, options)
     collection = collect(
-        {_called("a", a): _read(a), _called("b", b): _read(b)},
+        {_called("a", a): _read(a, target), _called("b", b): _read(b, target)},
         target=target,
         features=features,
         weights=weights,
@@ -367,7 +367,7 @@ def partition(
         return run(data, Roles.of(target, by, features, weights), columns=columns)
     with open_source(data, by=by or (), query=query) as source, source.reading():
         roles = Roles.of(target, source.by or by, features, weights)
-        return run(_usable(source, roles, columns), roles, columns=None)
+        return run(_usable(source.labelled(target), roles, columns), roles, columns=None)
 
 
 def _from_table(
@@ -550,12 +550,12 @@ def _called(name: str, data: Any) -> str:
     return f"{name} ({Path(data).name})" if isinstance(data, (str, Path)) else name
 
 
-def _read(table: Any) -> Any:
+def _read(table: Any, target: str) -> Any:
     """Return a table as it is, or read the file it names."""
     if not is_source(table):
         return table
     with open_source(table) as source, source.reading():
-        return in_memory(to_frame(source.relation)).to_native()
+        return in_memory(to_frame(source.labelled(target).relation)).to_native()
 
 
 def described(collection: DatasetCollection) -> Described:

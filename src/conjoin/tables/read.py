@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -83,6 +83,8 @@ class Source:
         SQL that lets go of an attached database.
     file_names : tuple of str
         Names that files give to datasets; empty for a database.
+    typeless : bool
+        Whether the rows are of CSV files, where everything is written as text.
     """
 
     relation: duckdb.DuckDBPyRelation = field(repr=False)
@@ -92,6 +94,24 @@ class Source:
     connection: duckdb.DuckDBPyConnection = field(kw_only=True, repr=False)
     at_close: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     file_names: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+    typeless: bool = field(default=False, kw_only=True, repr=False)
+
+    def labelled(self, target: str) -> "Source":
+        """Return the source with the words true and false of a target as truth values.
+
+        In CSV files these are what true and false are written as, whatever the case.
+        """
+        types = dict(zip(self.relation.columns, map(str, self.relation.types)))
+        if not self.typeless or types.get(target) != "VARCHAR":
+            return self
+        name = quote_name(target)
+        word = f"lower(trim({name}))"
+        other = f"{name} IS NOT NULL AND {word} NOT IN ('true', 'false')"
+        if self.relation.filter(other).limit(1).fetchall():
+            return self
+        return replace(
+            self, relation=self.relation.project(f"* REPLACE ({word} = 'true' AS {name})")
+        )
 
     def close(self) -> None:
         """Let go of files and databases; the relation is of no use afterwards."""
@@ -250,6 +270,7 @@ def _open_files(
         partial,
         connection=connection,
         file_names=tuple(names),
+        typeless=all(layout.reader == "read_csv" for layout in layouts),
     )
 
 
