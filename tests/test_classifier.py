@@ -180,5 +180,8 @@ def test_blank_and_missing_labels_are_refused_alike():
         JoinClassifier(by="shop").fit(X, y.replace("no", " "))
     with pytest.raises(DataError, match="y has 1 missing labels"):
         model.score(X, y.where(X.x > 0))
-    with pytest.raises(DataError, match="labels such as 1, none of which was there at fitting"):
+    assert model.score(X, np.full(40, "maybe")) == 0
+    with pytest.raises(DataError, match="y has 1 missing labels"):
+        model.score(X, (X.x > 3).astype("boolean").where(X.x > 0))
+    with pytest.raises(DataError, match="labels such as 1, but those at fitting were 'no', 'yes'"):
         model.score(X, np.ones(40, dtype=int))

@@ -254,14 +254,15 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
         """Return the share of rows whose class is predicted."""
         prediction = self.predict(X, groups=groups)
-        labels = self._read_labels(y)
-        check_consistent_length(labels, prediction)
+        labels = self._read_labels(_nullable_as_objects(y))
+        check_consistent_length(labels, prediction, sample_weight)
         self._refuse_missing(labels)
-        given = [plain_label(label) for label in labels.tolist()]
-        if not set(given) & set(self.result_.classes):
+        given, classes = [plain_label(label) for label in labels.tolist()], self.result_.classes
+        other = [x for x in given if isinstance(x, str) != isinstance(classes[0], str)]
+        if other:
             raise DataError(
-                f"y has labels such as {given[0]!r}, none of which was there at fitting; classes "
-                f"are {shown_classes(self.result_.classes)}."
+                f"y has labels such as {other[0]!r}, but those at fitting were "
+                f"{shown_classes(classes)}; give them one type."
             )
         hits = [one == two for one, two in zip(given, prediction.tolist())]
         return float(np.average(hits, weights=sample_weight))
@@ -270,9 +271,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         return "logistic"
 
     def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
-        if str(getattr(y, "dtype", "")) == "boolean":  # of pandas, with room for missing ones
-            y = y.to_numpy(dtype=object, na_value=None)
-        table, labels = super()._read_both(X, y, source)
+        table, labels = super()._read_both(X, _nullable_as_objects(y), source)
         if labels.dtype == object and all(isinstance(value, bool) for value in labels):
             labels = labels.astype(bool)
         self._refuse_missing(labels)
@@ -308,3 +307,9 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
 
     def _settle(self) -> None:
         self.classes_ = label_array(self.result_.classes)
+
+
+def _nullable_as_objects(y: Any) -> Any:
+    """Return truth values of pandas that may be missing as objects, None where they are."""
+    nullable = str(getattr(y, "dtype", "")) == "boolean"
+    return y.to_numpy(dtype=object, na_value=None) if nullable else y

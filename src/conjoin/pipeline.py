@@ -180,9 +180,8 @@ def _compare_likelihoods(
         grown = 1.0 if answers[0] != "undecided" else _likelihood_rows_to_settle(judge_of, delta)
         fits, errors = [], []
         for refit in (strategies.separate_ridged, strategies.clusters(PAIR_JOINED, working.hyper)):
-            coef, near = strategies.fit(refit, working.problem)
-            losses = near.loss(strategies.fit_outside(refit, near)).sum(axis=0) / m.w
-            errors.append(losses)
+            coef, losses = strategies.fit_and_validate(refit, working.problem)
+            errors.append(losses.sum(axis=0) / m.w)
             fits.append(coef)
         rows = collection.sizes
         fit_a, fit_b = (
@@ -547,7 +546,7 @@ def _is_plain(value: Any) -> bool:
 
 def _called(name: str, data: Any) -> str:
     """Return what messages call one of two datasets; the first sorts before the second."""
-    return f"{name} ({Path(data).name})" if isinstance(data, (str, Path)) else name
+    return " ".join([name, *(f"({file})" for file in _shown_source(data))])
 
 
 def _read(table: Any, target: str) -> Any:

@@ -162,6 +162,11 @@ class GlmRows:
         rows = GlmRows.of(Z, y, weights, starts, np.zeros(len(y), dtype=int), 1, self.family)
         return replace(rows, phi=self.phi)
 
+    def places(self, members: Sequence[int]) -> IntArray:
+        """Return where the rows of some datasets are among `plain`."""
+        starts = self.plain[3]
+        return np.concatenate([np.arange(starts[k], starts[k + 1]) for k in members])
+
     def of_datasets(self, members: Sequence[int]) -> "GlmRows":
         """Return the rows of some datasets, in their folds."""
         K, F = self.n.shape
@@ -175,7 +180,7 @@ class GlmRows:
                 cells = index[inside]
                 stacks.append((place[cells // F] * F + cells % F, rows.take(inside)))
         Z, y, weights, starts = self.plain
-        own = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in kept])
+        own = self.places(members)
         bounds = np.concatenate([[0], np.cumsum(np.diff(starts)[kept])])
         plain = (Z[own], y[own], weights[own], bounds)
         return replace(self, stacks=stacks, plain=plain, n=self.n[kept], w=self.w[kept])
@@ -488,8 +493,8 @@ class Joins:
         """Return the coefficients (P,) of one fit to all rows of some datasets."""
         key = tuple(sorted(members))
         if key not in self.known:
-            Z, y, w, starts = self.rows.plain
-            rows = np.concatenate([np.arange(starts[k], starts[k + 1]) for k in key])
+            Z, y, w, _ = self.rows.plain
+            rows = self.rows.places(key)
             ridge = np.full(Z.shape[1] * self.rows.family.m, OWN_RIDGE)
             whole = np.array([0, len(rows)])
             start = _joint(self.moments, key)[None]
