@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .PHONY: demo test lint types tests tables paper axe screenshots clean
 
 demo: $(VENV)/.installed
-	$(BIN)/conjoin partition src/conjoin/data/seoul_bikes.csv.gz --target rented_bikes --by hour
+	$(BIN)/conjoin partition src/conjoin/datasets/data/seoul_bikes.csv.gz --target rented_bikes --by hour
 
 test: lint types tests
 

@@ -2,8 +2,8 @@
 
 from importlib.util import find_spec
 
-NEED_TORCH = ("heads", "torch_files", "torch_mlp", "torch_tap", "torch_tools")
+NEED_TORCH = ("files", "heads", "mlp", "tap", "tools")
 
-collect_ignore = (
-    [] if find_spec("torch") else [f"src/conjoin/representations/{name}.py" for name in NEED_TORCH]
-)
+FOLDER = "src/conjoin/representations/torch"
+
+collect_ignore = [] if find_spec("torch") else [f"{FOLDER}/{name}.py" for name in NEED_TORCH]

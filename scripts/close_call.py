@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.reproduce.protocol import (
+from conjoin.paper.tables.protocol import (
     FEW_ROWS,
     REPRESENTATIONS,
     draw,
@@ -22,7 +22,7 @@ from conjoin.reproduce.protocol import (
     halves,
     select,
 )
-from conjoin.reproduce.sets import GroupedRows, load
+from conjoin.paper.tables.sets import GroupedRows, load
 
 SPLITS = 200
 

@@ -16,7 +16,7 @@ import conjoin
 from conjoin.datasets import make_clusters
 from conjoin.report.html import render
 from conjoin.report.sections import describe
-from conjoin.result import Partition
+from conjoin.result.partition import Partition
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
 

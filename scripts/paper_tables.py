@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from conjoin.reproduce.tables import HEADER, TABLES, text_rows
-from conjoin.reproduce.write import read_lines
+from conjoin.paper.tables.real import HEADER, TABLES, text_rows
+from conjoin.paper.tables.write import read_lines
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "paper-tables.md"

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.reproduce.protocol import (
+from conjoin.paper.tables.protocol import (
     FEW_ROWS,
     REPRESENTATIONS,
     draw,
@@ -22,7 +22,7 @@ from conjoin.reproduce.protocol import (
     select,
     up_to_1000,
 )
-from conjoin.reproduce.sets import GroupedRows, load
+from conjoin.paper.tables.sets import GroupedRows, load
 
 
 def errors(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from conjoin import execution
+from conjoin.api.pipeline import partition
 from conjoin.datasets import make_clusters
-from conjoin.pipeline import partition
 
 
 @pytest.mark.parametrize("alone", [True, False])

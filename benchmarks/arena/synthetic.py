@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 import conjoin
+from conjoin.api.pipeline import to_units
 from conjoin.datasets import SyntheticCollection, make_clusters, make_continuum, make_pair
-from conjoin.pipeline import to_units
 from conjoin.tables import collect
 
 OUTPUT = Path(__file__).parent / "synthetic.csv"

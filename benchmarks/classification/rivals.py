@@ -21,9 +21,9 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.arena.data import FloatArray, TextArray
 from benchmarks.arena.rivals import independent_columns, rows_by_group
 from conjoin.criterion.base import PairScore, Unit
-from conjoin.criterion.classification import Reading, Setting, bounds
-from conjoin.criterion.surrogate import plug_in
-from conjoin.grouping.greedy import greedy
+from conjoin.paper.classification import Reading, Setting, bounds
+from conjoin.paper.greedy import greedy
+from conjoin.paper.surrogate import plug_in
 
 FOLDS = 5
 RARE = 2  # a class with fewer rows does not enter the choice of C
@@ -337,7 +337,7 @@ class PaperClusters:
     Parameters
     ----------
     reading : {"corrected", "printed"}
-        How the step terms are read, see `conjoin.criterion.classification`.
+        How the step terms are read, see `conjoin.paper.classification`.
     """
 
     threshold = 0.0

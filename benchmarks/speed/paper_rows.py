@@ -29,10 +29,10 @@ import numpy as np
 import pandas as pd
 
 import conjoin
+from conjoin.api.pipeline import to_units
 from conjoin.criterion import PairScore
-from conjoin.criterion.tuned import TunedUnit
-from conjoin.grouping import greedy
-from conjoin.pipeline import to_units
+from conjoin.paper.greedy import greedy
+from conjoin.paper.tuned import TunedUnit
 from conjoin.tables import collect
 
 N, P, RESAMPLES, ROWS, DATASETS = 50, 10, 1000, 1000, 20

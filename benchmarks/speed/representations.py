@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from conjoin.representations.perceptron import train_perceptron
-from conjoin.representations.torch_mlp import as_linear, first_layers
+from conjoin.representations.torch.mlp import as_linear, first_layers
 from conjoin.representations.training import Training
 
 CASES = [(100_000, 20, 1), (100_000, 20, 2), (100_000, 40, 2)]  # rows, columns, hidden layers

@@ -10,24 +10,32 @@ from conjoin.version import __version__
 
 if TYPE_CHECKING:
     from conjoin import datasets
-    from conjoin.criterion import Bound, Direct, Gaussian, Oracle, Risk, Tuned, Validated
+    from conjoin.api.pipeline import compare, partition
+    from conjoin.criterion import Risk, Validated
     from conjoin.errors import ConjoinError, ConjoinWarning
-    from conjoin.estimators import JoinClassifier, JoinRegressor
-    from conjoin.fits import LinearFit, LogisticFit
-    from conjoin.pipeline import compare, partition
-    from conjoin.result import Assignment, Comparison, Estimate, Partition
-    from conjoin.store import load
+    from conjoin.estimators.join import JoinClassifier, JoinRegressor
+    from conjoin.paper.bound import Bound
+    from conjoin.paper.design import Gaussian
+    from conjoin.paper.direct import Direct
+    from conjoin.paper.oracle import Oracle
+    from conjoin.paper.tuned import Tuned
+    from conjoin.result.fits import LinearFit, LogisticFit
+    from conjoin.result.partition import Assignment, Comparison, Estimate, Partition
+    from conjoin.result.store import load
 
 _HOMES = {
-    "conjoin.criterion": (
-        "Bound", "Direct", "Gaussian", "Oracle", "Risk", "Tuned", "Validated",
-    ),
+    "conjoin.criterion": ("Risk", "Validated"),
+    "conjoin.paper.bound": ("Bound",),
+    "conjoin.paper.design": ("Gaussian",),
+    "conjoin.paper.direct": ("Direct",),
+    "conjoin.paper.oracle": ("Oracle",),
+    "conjoin.paper.tuned": ("Tuned",),
     "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
-    "conjoin.estimators": ("JoinClassifier", "JoinRegressor"),
-    "conjoin.pipeline": ("compare", "partition"),
-    "conjoin.fits": ("LinearFit", "LogisticFit"),
-    "conjoin.result": ("Assignment", "Comparison", "Estimate", "Partition"),
-    "conjoin.store": ("load",),
+    "conjoin.estimators.join": ("JoinClassifier", "JoinRegressor"),
+    "conjoin.api.pipeline": ("compare", "partition"),
+    "conjoin.result.fits": ("LinearFit", "LogisticFit"),
+    "conjoin.result.partition": ("Assignment", "Comparison", "Estimate", "Partition"),
+    "conjoin.result.store": ("load",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

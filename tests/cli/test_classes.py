@@ -155,7 +155,7 @@ def test_predict_writes_the_class_and_the_probability_of_each(conjoin_, shops, t
 
 
 def test_predict_goes_batch_by_batch_and_finds_new_datasets(conjoin_, shops, folder, monkeypatch):
-    monkeypatch.setattr("conjoin.prediction.BATCH_ROWS", 64)
+    monkeypatch.setattr("conjoin.result.file_prediction.BATCH_ROWS", 64)
     frame = shops[["x1", "x2", "bought"]].assign(store="new", prediction=1)
     frame.to_csv("new.csv", index=False)
     done = conjoin_("predict", "bought.json", "new.csv", "-o", "o.csv", "--on-unseen", "nearest")

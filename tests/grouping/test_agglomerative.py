@@ -18,7 +18,7 @@ from conjoin.grouping.objective import (
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import SLOPES, fit_variances, posterior
 from conjoin.moments import Moments
-from conjoin.strategy import evidence, evidence_partition
+from conjoin.strategies.core import evidence, evidence_partition
 from tests.collections_ import make
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import conjoin
 from conjoin.datasets import make_clusters
-from conjoin.result import Partition
+from conjoin.result.partition import Partition
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 BREAKING = '</script><script>alert("2")</script>'

@@ -147,7 +147,7 @@ def test_the_command_makes_the_same_result():
 
 
 def test_settings_tell_files_but_no_folders_and_no_addresses(tmp_path):
-    from conjoin.pipeline import _shown_source
+    from conjoin.api.pipeline import _shown_source
 
     assert _shown_source(tmp_path / "a.csv") == ["a.csv"]
     assert _shown_source("postgresql://user:secret@host/db::table") == []

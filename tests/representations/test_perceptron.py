@@ -6,8 +6,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed (extra nn)")
 
 from conjoin.representations.perceptron import Perceptron, train_perceptron  # noqa: E402
-from conjoin.representations.torch_mlp import as_linear, first_layers  # noqa: E402
-from conjoin.representations.torch_tools import train  # noqa: E402
+from conjoin.representations.torch.mlp import as_linear, first_layers  # noqa: E402
+from conjoin.representations.torch.tools import train  # noqa: E402
 from conjoin.representations.training import Training  # noqa: E402
 
 N, P = 210, 5

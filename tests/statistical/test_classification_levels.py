@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import conjoin
-from conjoin.criterion.many import Judge
+from conjoin.criterion.judge import Judge
 from conjoin.models.glm import BERNOULLI, fit_many, multinomial, probabilities
-from conjoin.models.local import FEWEST_ROWS, Likelihood
+from conjoin.models.likelihood import FEWEST_ROWS, Likelihood
 
 DELTA = 0.1
 PAIRS = 800

@@ -12,9 +12,9 @@ import pytest
 
 import conjoin
 from conjoin.errors import ConjoinError, ConjoinWarning
+from conjoin.sources.read import read_columns
 from conjoin.tables import collect
 from conjoin.tables.dataset import natural_order
-from conjoin.tables.read import read_columns
 
 
 @pytest.fixture

@@ -414,10 +414,10 @@ def predict(
     each. A model of many files finds the dataset of a file by its name.
     """
     from conjoin.cli.show import columns_in_words
-    from conjoin.prediction import predict_source
     from conjoin.progress import progress_bar
-    from conjoin.store import load
-    from conjoin.tables.write import check_output
+    from conjoin.result.file_prediction import predict_source
+    from conjoin.result.store import load
+    from conjoin.sources.write import check_output
 
     check_output(output)
     loaded = load(model)
@@ -440,7 +440,7 @@ def explain(
     """Say why a dataset is where it is, and what else is near."""
     from conjoin.cli.show import show_dataset, show_json, show_partition
     from conjoin.report.summarize import summarize, summarize_dataset
-    from conjoin.store import load
+    from conjoin.result.store import load
 
     loaded = load(model)
     if dataset is None:
@@ -461,7 +461,7 @@ def report(
     ],
 ) -> None:
     """Write the report on saved models as one HTML page."""
-    from conjoin.store import load
+    from conjoin.result.store import load
 
     _check_page(output, "--output")
     load(model).report(output)

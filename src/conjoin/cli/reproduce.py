@@ -57,8 +57,8 @@ def reproduce(
     ] = None,
 ) -> None:
     """Run tables of the paper again, beside the paper's."""
-    from conjoin.criterion.checks import check_count
-    from conjoin.pipeline import check_seed
+    from conjoin.api.pipeline import check_seed
+    from conjoin.checks import check_count
 
     for table in tables:
         if table not in (*ALL, "all"):
@@ -71,7 +71,7 @@ def reproduce(
     _check_output(output, chosen)
     wanted = _sets(sets, chosen)
     if fetch:
-        from conjoin.reproduce.fetch import fetch_sets
+        from conjoin.paper.tables.fetch import fetch_sets
 
         for path in fetch_sets(data):
             typer.echo(f"Fetched {path}")
@@ -101,7 +101,7 @@ def _sets(text: str | None, chosen: Sequence[str]) -> list[str] | None:
     """Return the names of sets as the tables have them, whatever their case."""
     if text is None:
         return None
-    from conjoin.reproduce.sets import SETS
+    from conjoin.paper.tables.sets import SETS
 
     others = [name for name in chosen if name not in REAL]
     if others:
@@ -113,9 +113,9 @@ def _sets(text: str | None, chosen: Sequence[str]) -> list[str] | None:
 
 def _synthetic(table: str, seed: int, repetitions: int, output: Path | None) -> None:
     from conjoin.cli.show import show_table
+    from conjoin.paper.tables.synthetic import run_table
+    from conjoin.paper.tables.write import write_cells
     from conjoin.progress import progress_bar
-    from conjoin.reproduce.synthetic import run_table
-    from conjoin.reproduce.write import write_cells
 
     path = output or FOLDER / table / "results.csv"
     with progress_bar(f"Running {table}") as progress:
@@ -133,11 +133,11 @@ def _real(
     Lines of sets that were not asked for stay in the files as they are.
     """
     from conjoin.cli.show import show_rows
+    from conjoin.paper.tables.protocol import Line
+    from conjoin.paper.tables.real import HEADER, TABLES, cells_of, lines_for, run_cell, text_rows
+    from conjoin.paper.tables.sets import check_files
+    from conjoin.paper.tables.write import read_lines, write_lines
     from conjoin.progress import progress_bar
-    from conjoin.reproduce.protocol import Line
-    from conjoin.reproduce.sets import check_files
-    from conjoin.reproduce.tables import HEADER, TABLES, cells_of, lines_for, run_cell, text_rows
-    from conjoin.reproduce.write import read_lines, write_lines
 
     cells = cells_of(tables, sets)
     for name, _ in cells:
@@ -162,8 +162,8 @@ def _real(
 
 
 def _figure(data: Path, seed: int, path: Path) -> None:
+    from conjoin.paper.tables.figure import draw_figure
     from conjoin.progress import progress_bar
-    from conjoin.reproduce.figure import draw_figure
 
     with progress_bar("Training MLP2 on CFGSF") as progress:
         described = draw_figure(data, path, seed=seed, progress=progress)
@@ -172,9 +172,9 @@ def _figure(data: Path, seed: int, path: Path) -> None:
 
 
 def _timings(data: Path, seed: int, path: Path) -> None:
+    from conjoin.paper.tables.timings import TEXT_HEADER, in_words, run_timings, text_of
+    from conjoin.paper.tables.write import write_rows
     from conjoin.progress import progress_bar
-    from conjoin.reproduce.timings import TEXT_HEADER, in_words, run_timings, text_of
-    from conjoin.reproduce.write import write_rows
 
     with progress_bar("Training networks") as progress:
         timings = list(run_timings(data, seed=seed, progress=progress))

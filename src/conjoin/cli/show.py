@@ -16,11 +16,11 @@ from rich.table import Table
 from rich.text import Text
 
 from conjoin.cli.words import printable, with_options
-from conjoin.fits import LogisticFit
+from conjoin.paper.tables.synthetic import Cell
 from conjoin.report.measure import Measure, measure_of, measure_of_fit
 from conjoin.report.summarize import cautions, few, headline, scores_in_words
-from conjoin.reproduce.synthetic import Cell
-from conjoin.result import Comparison, Partition
+from conjoin.result.fits import LogisticFit
+from conjoin.result.partition import Comparison, Partition
 
 BAR_WIDTH = 16
 MOST_STEPS_SHOWN = 12

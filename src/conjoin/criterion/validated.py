@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin import linalg
+from conjoin.checks import check_count
 from conjoin.criterion.base import PairScore, Unit
-from conjoin.criterion.checks import check_count
 from conjoin.moments import Moments
 from conjoin.moments.basis import FARTHEST
 from conjoin.moments.folds import deal, fold_moments

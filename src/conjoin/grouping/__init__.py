@@ -1,6 +1,5 @@
-"""Groupings: from scores of pairs, or costs of clusters, to a partition."""
+"""Groupings: from costs of clusters to a partition."""
 
-from conjoin.grouping.greedy import greedy
-from conjoin.grouping.partition import Grouping, Merge
+from conjoin.grouping.merge import Grouping, Merge
 
-__all__ = ["Grouping", "Merge", "greedy"]
+__all__ = ["Grouping", "Merge"]

@@ -17,14 +17,14 @@ from markupsafe import Markup
 
 from conjoin.report import figures, representation
 from conjoin.report.sections import LEVEL, describe, signed
-from conjoin.result import Partition
+from conjoin.result.partition import Partition
 
 TEMPLATES = "conjoin.report"
 
 
 def write_report(result: Partition, path: str | Path, *, title: str | None = None) -> None:
     """Write the page of a result to a file, whole or not at all."""
-    from conjoin.store import write_whole
+    from conjoin.result.store import write_whole
 
     write_whole(Path(path), render(describe(result, title)))
 

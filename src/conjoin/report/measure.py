@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from conjoin.fits import Fit, LogisticFit
+from conjoin.result.fits import Fit, LogisticFit
 
 
 @dataclass(frozen=True)

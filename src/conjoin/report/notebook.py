@@ -5,7 +5,7 @@ from html import escape
 
 from conjoin.report.measure import measure_of
 from conjoin.report.summarize import few, scores_in_words
-from conjoin.result import Partition
+from conjoin.result.partition import Partition
 
 MOST_ERRORS = 200  # datasets up to which a notebook shows the strategies' errors unasked
 MOST_CLUSTERS, MOST_MEMBERS = 20, 8  # that a notebook shows

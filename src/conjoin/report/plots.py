@@ -16,8 +16,8 @@ from conjoin.report.figures import (
 )
 from conjoin.report.measure import measure_of
 from conjoin.report.sections import COLOURS, LEVEL, describe, strategies
-from conjoin.result import Partition
-from conjoin.scores import LEVEL as SCORES_LEVEL
+from conjoin.result.partition import Partition
+from conjoin.result.scores import LEVEL as SCORES_LEVEL
 
 PALETTE = (
     "#0072b2", "#d55e00", "#00916a", "#b5408f", "#9a7b00", "#4b3fa8", "#2e93bd", "#7b4b2a",

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from conjoin.result import Partition
-from conjoin.scores import LEVEL, Scores
-from conjoin.tables.response import Label
+from conjoin.families import Label
+from conjoin.result.partition import Partition
+from conjoin.result.scores import LEVEL, Scores
 
 MOST_SHARES = 5  # classes up to which each has a column with its shares
 

@@ -16,7 +16,7 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.report.figures import cut_label, share
 from conjoin.representations.picture import Panel, Picture, project, take_picture
-from conjoin.result import Partition
+from conjoin.result.partition import Partition
 
 WIDTH, HEIGHT = 480.0, 280.0  # of a panel
 GAP, TOP, BOTTOM, LEFT = 40.0, 30.0, 30.0, 30.0
@@ -109,7 +109,7 @@ def describe(picture: Picture) -> str:
 
 def write_picture(picture: Picture, path: str | Path) -> None:
     """Write the picture to an SVG file of its own."""
-    from conjoin.store import write_whole
+    from conjoin.result.store import write_whole
 
     style = f"<style>{_style()}</style>"
     ground = '<rect class="page" width="100%" height="100%"/>'

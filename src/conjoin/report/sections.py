@@ -15,14 +15,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from conjoin._typing import FloatArray
-from conjoin.details import VERDICTS, Details, Node, cut, whole_tree
-from conjoin.fits import Fit
 from conjoin.report import probabilities
 from conjoin.report.measure import measure_of
 from conjoin.report.summarize import cautions, change, few
 from conjoin.representations.networks import NAMES as NETWORKS
 from conjoin.representations.picture import Picture, take_picture
-from conjoin.result import Alternative, MergeVerdict, Partition
+from conjoin.result.details import VERDICTS, Details, Node, cut, whole_tree
+from conjoin.result.fits import Fit
+from conjoin.result.partition import Alternative, MergeVerdict, Partition
 from conjoin.version import __version__
 
 LEVEL = 0.9  # of intervals for coefficients, and for how far strategies are behind the best

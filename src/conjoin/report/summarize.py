@@ -6,11 +6,11 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from conjoin.fits import Fit, LogisticFit
 from conjoin.report.measure import Measure, measure_of
 from conjoin.report.probabilities import of_dataset
-from conjoin.result import Comparison, MergeVerdict, Partition
-from conjoin.scores import Scored
+from conjoin.result.fits import Fit, LogisticFit
+from conjoin.result.partition import Comparison, MergeVerdict, Partition
+from conjoin.result.scores import Scored
 from conjoin.version import __version__
 
 MOST_MEMBERS_SHOWN = 6

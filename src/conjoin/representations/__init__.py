@@ -17,23 +17,23 @@ if TYPE_CHECKING:
         embed,
         embed_arrays,
     )
-    from conjoin.representations.heads import Heads
     from conjoin.representations.learned import Learned
     from conjoin.representations.networks import Layers, Network
     from conjoin.representations.plain import Function, Transformer
-    from conjoin.representations.torch_mlp import MLP, MLPFeatures
-    from conjoin.representations.torch_tap import Tap
+    from conjoin.representations.torch.heads import Heads
+    from conjoin.representations.torch.mlp import MLP, MLPFeatures
+    from conjoin.representations.torch.tap import Tap
     from conjoin.representations.training import Training
 
 _HOMES = {
     "base": ("Features", "Representation"),
     "embedding": ("Embedding", "as_representation", "embed", "embed_arrays"),
-    "heads": ("Heads",),
+    "torch.heads": ("Heads",),
     "learned": ("Learned",),
     "networks": ("Layers", "Network"),
     "plain": ("Function", "Transformer"),
-    "torch_mlp": ("MLP", "MLPFeatures"),
-    "torch_tap": ("Tap",),
+    "torch.mlp": ("MLP", "MLPFeatures"),
+    "torch.tap": ("Tap",),
     "training": ("Training",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

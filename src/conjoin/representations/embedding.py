@@ -9,11 +9,11 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
-from conjoin.fits import label_array
 from conjoin.representations.base import Features, Representation, check_inputs, free_names
 from conjoin.representations.learned import naming_columns
 from conjoin.representations.networks import NAMES, Network
 from conjoin.representations.plain import Function, Transformer, check_instance
+from conjoin.result.fits import label_array
 from conjoin.tables import collect
 from conjoin.tables.columns import Columns
 from conjoin.tables.dataset import natural_order
@@ -210,7 +210,7 @@ def as_representation(value: Any, random_state: int = 0) -> Representation:
     if isinstance(value, Representation):
         return value
     if isinstance(value, str) and value in NAMES:
-        import_module("conjoin.representations.torch_tools")  # says how to get torch
+        import_module("conjoin.representations.torch.tools")  # says how to get torch
         return Network(hidden=NAMES[value], random_state=random_state)
     if any(kind.__module__.startswith("torch.nn") for kind in type(value).__mro__):
         raise ArgumentError(

@@ -30,7 +30,7 @@ from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import in_memory, is_table, to_frame
 from conjoin.tables.schema import Schema
 
-SAVED = {"MLP": "torch_mlp", "Network": "networks"}  # representations of which a file has settings
+SAVED = {"MLP": "torch.mlp", "Network": "networks"}  # representations of which a file has settings
 SHARE = 0.5  # of rows that teach, unless another one is asked for
 MOST_COLUMNS_SHOWN = 8
 

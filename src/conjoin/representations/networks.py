@@ -159,7 +159,7 @@ class Layers(Features):
 
     def network(self) -> Features:
         """Return the network of torch: `MLPFeatures`, on which `Heads` can be put."""
-        home, tools = _torch_mlp(), import_module("conjoin.representations.torch_tools")
+        home, tools = _torch_mlp(), import_module("conjoin.representations.torch.tools")
         nn = tools.torch.nn
         parts = [
             part
@@ -247,7 +247,7 @@ def is_network(features: Features) -> bool:
 
 
 def _torch_mlp() -> Any:
-    return import_module("conjoin.representations.torch_mlp")
+    return import_module("conjoin.representations.torch.mlp")
 
 
 def _numbers(tensor: Any) -> FloatArray:

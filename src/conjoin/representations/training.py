@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from conjoin._typing import IntArray, Progress
-from conjoin.criterion.checks import check_count
+from conjoin.checks import check_count
 from conjoin.errors import ArgumentError, DataError
 
 

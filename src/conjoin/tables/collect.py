@@ -17,12 +17,12 @@ import pyarrow as pa
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.families import Response, check_counts, check_family, classify
 from conjoin.tables.columns import Columns, to_columns
 from conjoin.tables.dataset import DatasetCollection, natural_order
 from conjoin.tables.encoding import Date, Flag, LeftOut, Number, present
 from conjoin.tables.frame import Frame, fitted, in_memory, is_table, to_frame
 from conjoin.tables.names import SEPARATOR, is_valid, names_and_codes
-from conjoin.tables.response import Response, check_counts, check_family, classify
 from conjoin.tables.schema import (
     Roles,
     Schema,

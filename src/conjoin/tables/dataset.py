@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.tables.response import Response
+from conjoin.families import Response
 from conjoin.tables.schema import Schema
 
 

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from conjoin._typing import FloatArray
 from conjoin.errors import ArgumentError, DataError
+from conjoin.families import Response
 from conjoin.tables.encoding import (
     DIGITS,
     MISSING,
@@ -36,7 +37,6 @@ from conjoin.tables.encoding import (
     to_plain,
 )
 from conjoin.tables.frame import Frame, fitted
-from conjoin.tables.response import Response
 
 MISSING_CHOICES = ("indicator", "median", "drop", "raise")
 MOST_LEVELS = 20  # with a 0/1 column of their own

@@ -1,0 +1,315 @@
+"""Estimators for scikit-learn: the same decisions and models behind `fit` and `predict`.
+
+`estimator_base` has what they share, `estimator_input` says what X may be.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import d2_tweedie_score, r2_score
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_consistent_length
+
+from conjoin._typing import AnyArray, FloatArray
+from conjoin.errors import DataError
+from conjoin.estimators.base import Join
+from conjoin.families import is_missing_label, plain_label, shown_classes
+from conjoin.result.fits import expected, label_array, shares
+
+
+class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
+    """Linear models for many datasets, trained together where that predicts better.
+
+    The estimator for scikit-learn of `conjoin.partition`, whose result is in `result_`.
+
+    Parameters
+    ----------
+    by : str, int or list of these, optional
+        Column (or columns) of X that name the dataset of a row; in an array the position. Leave it
+        out to pass the names as `groups` to `fit` and `predict`. With neither, all rows are one
+        dataset and get one least-squares model, with a warning.
+    strategy, method, count, delta, folds, missing, random_state
+        As in `conjoin.partition`.
+    on_unseen : "pooled", "nearest" or "raise"
+        What a dataset gets that was not there at fitting: the pooled model with one warning, the
+        model of the cluster whose features are most like its own, or an error. A row whose name
+        is missing gets the pooled model.
+    family : "gaussian" or "poisson"
+        Least squares for numbers, or a log-linear model for counts.
+    fit_intercept : bool
+        Whether models have an intercept.
+    limit : bool
+        Whether features are kept, at prediction, within the training range widened by its own
+        width on either side; a warning says when one was not.
+    representation : "mlp1", "mlp2", Representation, transformer or function, optional
+        Features that models have instead of the columns, as in `conjoin.partition`.
+    learn_share : float
+        Share of rows that teach it, where it learns from the target; the others are for the models.
+    verbose : bool
+        Whether a bar on standard error shows how far fitting has come.
+
+    Attributes
+    ----------
+    clusters_ : list of lists of str
+        Dataset names, clusters in the order of their first dataset.
+    labels_ : dict of dataset name to int
+        Position of its cluster in `clusters_`.
+    strategy_ : str
+        The strategy behind the models.
+    weights_ : dict of str to float
+        Shares of the strategies in "auto".
+    errors_ : dict of str to Estimate
+        Validated mean squared error of every strategy (for counts half the deviance a row);
+        found when first asked for.
+    verdicts_ : tuple of MergeVerdict
+        The ledger: a verdict on every join, and on those refused; found when first asked for.
+    coef_ : pandas frame, or Arrow table where pandas is not installed
+        A row for each dataset: its intercept and the coefficient of each feature.
+    result_ : Partition
+        All of the above and more.
+    n_features_in_ : int
+        Columns of X, the one that names datasets included.
+    feature_names_in_ : array of str
+        Their names, if X had any.
+
+    Notes
+    -----
+    Columns of a frame are found by name, in any order, where datasets are named; without names
+    (one dataset) scikit-learn's rule holds that their order is that of fitting.
+
+    `cross_val_predict` hands nothing but X to `predict`, so there the name must be a column of X;
+    `cross_validate`, searches and pipelines pass `groups` on by metadata routing (see
+    `set_fit_request`, `set_predict_request` and `set_score_request`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from conjoin.datasets import make_clusters
+    >>> stores = make_clusters(sizes=(2, 2), n=100, p=3, distance=2.0)
+    >>> table = pd.concat({k: pd.DataFrame(t) for k, t in stores.tables().items()}, names=["store"])
+    >>> X = table.reset_index("store")
+    >>> y = X.pop("y")
+    >>> model = JoinRegressor(by="store").fit(X, y)
+    >>> model.clusters_
+    [['d1', 'd2'], ['d3', 'd4']]
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Arrays work the same, with names beside them or in a column given by position:
+
+    >>> features, stores = X[["x1", "x2", "x3"]].to_numpy(), X["store"].to_numpy()
+    >>> model = JoinRegressor().fit(features, y, groups=stores)
+    >>> model.predict(features[:2], groups=["d1", None]).shape
+    (2,)
+    """
+
+    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {"family": ("gaussian", "poisson")}
+
+    def __init__(
+        self,
+        by: str | int | Sequence[str | int] | None = None,
+        *,
+        strategy: str = "auto",
+        method: Any = "risk",
+        on_unseen: str = "pooled",
+        missing: str = "indicator",
+        count: str = "datasets",
+        delta: float = 0.1,
+        folds: int = 10,
+        family: str = "gaussian",
+        fit_intercept: bool = True,
+        limit: bool = True,
+        representation: Any = None,
+        learn_share: float = 0.5,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        super().__init__(
+            by,
+            strategy=strategy,
+            method=method,
+            on_unseen=on_unseen,
+            missing=missing,
+            count=count,
+            delta=delta,
+            folds=folds,
+            fit_intercept=fit_intercept,
+            limit=limit,
+            representation=representation,
+            learn_share=learn_share,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.family = family
+
+    def predict(self, X: Any, groups: Any = None) -> FloatArray:
+        """Predict rows, each with the model of its dataset.
+
+        Parameters
+        ----------
+        X : frame or array (rows, columns)
+            As at fitting, with the column `by` if there was one.
+        groups : array (rows,), optional
+            Name of each row's dataset, if fitted with `groups`; None where it is not known.
+        """
+        return expected(self._scores(X, groups), self.result_.schema.response)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
+        """Return R^2, the share of the target's variance predicted; for counts of the deviance."""
+        prediction = self.predict(X, groups=groups)
+        if self.family == "poisson":
+            return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=1))
+        return float(r2_score(y, prediction, sample_weight=sample_weight))
+
+    def _family(self) -> str:
+        return self.family
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.family == "poisson"
+        return tags
+
+
+class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
+    """Logistic regressions for many datasets, trained together where that predicts better.
+
+    The estimator for scikit-learn of `conjoin.partition` with a target of two or more classes; its
+    result is in `result_`. A dataset that lacks a class, or has one only, borrows from the others.
+
+    Parameters
+    ----------
+    by, strategy, method, on_unseen, missing, count, delta, folds
+        As in `JoinRegressor`; errors are log losses. With neither `by` nor `groups` all rows are
+        one dataset and get one logistic regression with a ridge of one on standardised columns.
+    fit_intercept, limit, representation, learn_share, random_state, verbose
+        As in `JoinRegressor`.
+
+    Attributes
+    ----------
+    classes_ : array
+        Labels of the classes, sorted.
+    clusters_, labels_, strategy_, weights_, verdicts_, result_, n_features_in_, feature_names_in_
+        As in `JoinRegressor`.
+    errors_ : dict of str to Estimate
+        Validated log loss of every strategy; found when first asked for.
+    coef_ : pandas frame, or Arrow table where pandas is not installed
+        A row for each dataset: for two classes the log-odds of the second, for more the scores of
+        each class, in columns "class: feature".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, store = rng.standard_normal((800, 2)), np.repeat(["a", "b", "c", "d"], 200)
+    >>> slope = np.where(np.isin(store, ["a", "b"]), 2.0, -2.0)
+    >>> y = np.where(slope * X[:, 0] + rng.logistic(size=800) > 0, "buys", "leaves")
+    >>> model = JoinClassifier().fit(X, y, groups=store)
+    >>> model.clusters_
+    [['a', 'b'], ['c', 'd']]
+    >>> model.classes_.tolist()
+    ['buys', 'leaves']
+    >>> model.predict_proba(X[:3], groups=store[:3]).shape
+    (3, 2)
+
+    A dataset of one class takes what it lacks from the others:
+
+    >>> y[store == "a"] = "buys"
+    >>> probability = JoinClassifier().fit(X, y, groups=store).predict_proba(X[:200], store[:200])
+    >>> bool(0.5 < probability[:, 0].min() < 1)
+    True
+    """
+
+    _ONE = "logistic"
+
+    def predict_proba(self, X: Any, groups: Any = None) -> FloatArray:
+        """Return the probability of each class (rows, classes), in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : frame or array (rows, columns)
+            As at fitting, with the column `by` if there was one.
+        groups : array (rows,), optional
+            Name of each row's dataset, if fitted with `groups`; None where it is not known.
+        """
+        return shares(self._scores(X, groups))
+
+    def predict_log_proba(self, X: Any, groups: Any = None) -> FloatArray:
+        """Return the logarithm of `predict_proba`."""
+        return np.log(np.maximum(self.predict_proba(X, groups), np.finfo(float).tiny))
+
+    def decision_function(self, X: Any, groups: Any = None) -> FloatArray:
+        """Return the log-odds of the second class (rows,), or scores of all (rows, classes)."""
+        scores = self._scores(X, groups)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any, groups: Any = None) -> AnyArray:
+        """Return the most likely class of each row; arguments as in `predict_proba`."""
+        probability = self.predict_proba(X, groups)
+        labels: AnyArray = self.classes_[np.argmax(probability, axis=1)]
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
+        """Return the share of rows whose class is predicted."""
+        prediction = self.predict(X, groups=groups)
+        labels = self._read_labels(_nullable_as_objects(y))
+        check_consistent_length(labels, prediction, sample_weight)
+        self._refuse_missing(labels)
+        given, classes = [plain_label(label) for label in labels.tolist()], self.result_.classes
+        other = [x for x in given if isinstance(x, str) != isinstance(classes[0], str)]
+        if other:
+            raise DataError(
+                f"y has labels such as {other[0]!r}, but those at fitting were "
+                f"{shown_classes(classes)}; give them one type."
+            )
+        hits = [one == two for one, two in zip(given, prediction.tolist())]
+        return float(np.average(hits, weights=sample_weight))
+
+    def _family(self) -> str:
+        return "logistic"
+
+    def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
+        table, labels = super()._read_both(X, _nullable_as_objects(y), source)
+        if labels.dtype == object and all(isinstance(value, bool) for value in labels):
+            labels = labels.astype(bool)
+        self._refuse_missing(labels)
+        self._refuse_no_labels(labels)
+        return table, labels
+
+    @staticmethod
+    def _refuse_missing(y: AnyArray) -> None:
+        missing = sum(is_missing_label(value) for value in y.tolist())
+        if missing:
+            raise DataError(
+                f"y has {missing} missing labels (NaN, None or blank text) in {len(y)} rows; drop "
+                "these rows, or give them a class of their own."
+            )
+
+    @staticmethod
+    def _refuse_no_labels(y: AnyArray) -> None:
+        """Refuse numbers that are no classes."""
+        kinds = {"text" if isinstance(value, str) else "numbers" for value in y.tolist()}
+        if len(kinds) > 1:
+            raise DataError(
+                "y has labels that are text beside others that are numbers; expected one kind: "
+                "convert them, for example with astype(str)."
+            )
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise DataError("y holds an infinite value (inf), which is no class; correct it.")
+        if type_of_target(y).startswith("continuous"):
+            fraction = next(value for value in y.tolist() if value != int(value))
+            raise DataError(
+                f"Unknown label type: y is continuous, with values such as {fraction:g}, but "
+                "JoinClassifier expects classes; use JoinRegressor for numbers."
+            )
+
+    def _settle(self) -> None:
+        self.classes_ = label_array(self.result_.classes)
+
+
+def _nullable_as_objects(y: Any) -> Any:
+    """Return truth values of pandas that may be missing as objects, None where they are."""
+    nullable = str(getattr(y, "dtype", "")) == "boolean"
+    return y.to_numpy(dtype=object, na_value=None) if nullable else y

@@ -1,0 +1,279 @@
+"""The paper's Algorithm 2: phi and psi with a tuned alpha, judged on out-of-samples.
+
+For each of many resamples of n rows from both units, the criterion says join (phi > psi) or apart,
+and the out-of-sample errors of the separate and the joint fits tell whether joining helped. The
+alpha with most agreement on the tuning rows is kept; agreement on fresh rows is the proxy accuracy.
+
+==============  ================================================================
+symbol          meaning
+==============  ================================================================
+alpha           stands for log(1/delta) in phi and psi; grid 2, 2.01, ..., 10
+n               rows of a resample (the paper: 50, or 100 for many columns)
+helped          sum over both units of (error of own fit - error of joint fit) > 0
+proxy_acc       share of resamples in which "says join" == "helped"
+signed score    share (says join and helped) - share (says apart and hurt)
+==============  ================================================================
+
+`rule="literal"` joins where proxy_acc > lambda, as printed. That rule is blind to sign: units which
+certainly differ agree on "apart" every time, score 1 and are joined. `rule="signed"`, the default,
+joins where the signed score is above 0.
+
+Deviations from the text, both of which only remove noise: the errors of both sides of a comparison
+are taken on the same rows, and on every row of the unit that the resample did not draw, instead of
+1,000 rows drawn from them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.checks import check_count, check_level, check_rows
+from conjoin.criterion.base import PairScore, Unit
+from conjoin.errors import ArgumentError, DataError
+from conjoin.moments import Moments
+from conjoin.moments.resample import (
+    canonical_order,
+    draw,
+    draw_moments,
+    resample,
+    split_rows,
+    stream,
+)
+from conjoin.paper.bound import Fits, PairStatistics, inequality, pair_statistics
+from conjoin.paper.design import (
+    Designs,
+    Gaussian,
+    design_constants,
+    known_designs,
+)
+
+# Signs along alpha change rarely, so every STRIDE-th alpha is looked at first and only
+# stretches whose ends disagree are walked. Below n0 = POLE the pole of c0 lies inside the grid.
+STRIDE = 16
+POLE = 12.0
+
+
+def correct_counts(
+    stats: PairStatistics, gain: FloatArray, alphas: FloatArray, delta: float
+) -> IntArray:
+    """Count for every alpha (A,) the samples in which phi > psi agrees with the gain's sign."""
+    helped, hurt = gain > 0, gain < 0
+
+    def agrees(some: PairStatistics, at: FloatArray, rows: IntArray | slice) -> BoolArray:
+        join = inequality(some.column(), at, delta).join
+        return np.where(join, helped[rows][:, None], hurt[rows][:, None])
+
+    if stats.n0 < POLE or len(alphas) <= 2 * STRIDE:
+        whole: IntArray = np.sum(agrees(stats, alphas, slice(None)), axis=0)
+        return whole
+    knots = np.unique(np.append(np.arange(0, len(alphas), STRIDE), len(alphas) - 1))
+    at_knots = agrees(stats, alphas[knots], slice(None))
+    same = at_knots[:, 1:] == at_knots[:, :-1]
+    steady = np.sum(at_knots[:, :-1] & same, axis=0)
+    counts: IntArray = np.repeat(steady, np.diff(knots))
+    counts[knots[:-1]] = 0  # knots are counted by themselves below
+    counts = np.append(counts, 0)
+    counts[knots] = np.sum(at_knots, axis=0)
+    sample, stretch = np.nonzero(~same)
+    inside = knots[stretch][:, None] + np.arange(1, STRIDE)
+    valid = inside < knots[stretch + 1][:, None]
+    inside = np.where(valid, inside, 0)
+    walked = agrees(stats[sample], alphas[inside], sample) & valid
+    return counts + np.bincount(inside[walked], minlength=len(alphas))
+
+
+def helped(one: "Sample", two: "Sample", beta_c: FloatArray) -> FloatArray:
+    """Return the sum over both units of own error minus joint error, on rows left out."""
+    own = one.left_out.mse(one.fits.beta) + two.left_out.mse(two.fits.beta)
+    joint = one.left_out.mse(beta_c) + two.left_out.mse(beta_c)
+    difference: FloatArray = own - joint
+    return difference
+
+
+def signed_score(join: BoolArray, gain: FloatArray) -> float:
+    """Share of samples that say join and gain, minus share that say apart and would lose."""
+    return float(np.mean(join & (gain > 0)) - np.mean(~join & (gain < 0)))
+
+
+def agreement(join: BoolArray, gain: FloatArray) -> float:
+    """Share of samples in which the criterion agrees with the sign of the gain: proxy_acc."""
+    return float(np.mean(np.where(join, gain > 0, gain < 0)))
+
+
+def best_alpha(stats: PairStatistics, gain: FloatArray, alphas: FloatArray, delta: float) -> float:
+    """Return the first alpha of the grid with the largest agreement."""
+    return float(alphas[np.argmax(correct_counts(stats, gain, alphas, delta))])
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Resamples of one unit: fits to the drawn rows, moments of the rows left out."""
+
+    fits: Fits
+    left_out: Moments
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Row numbers drawn from one unit for each of the three purposes, each (resamples, n)."""
+
+    tune: IntArray
+    estimate: IntArray
+    final: IntArray
+    estimate_rows: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class TunedUnit:
+    """A unit as Algorithm 2 sees it: resamples for tuning, then those for the final pass."""
+
+    unit: Unit
+    sample: Sample
+    designs: Designs
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The paper's Algorithm 2.
+
+    Parameters
+    ----------
+    rule : "signed" or "literal"
+        See the module's text.
+    delta : float
+        Level in the terms (1 + delta), fixed while alpha varies.
+    alpha_min, alpha_max, alpha_step : float
+        The grid of alpha.
+    resamples : int
+        Number of resamples for tuning, for each expectation and for the final pass.
+    n : int, optional
+        Rows of a resample; by default 50 up to 20 columns, then 100, at least twice the columns.
+    lam : float
+        The paper's lambda, threshold of the literal rule.
+    shares : three floats
+        Shares of the rows for tuning, for estimating W, A0 and B0, and for the final pass.
+    known : mapping of dataset name to Gaussian, optional
+        Known distributions of the features, from which W, A0 and B0 then come.
+    overparametrised : bool
+        Allow samples with fewer rows than columns, fitted by the Moore-Penrose estimator.
+    """
+
+    rule: Literal["signed", "literal"] = "signed"
+    delta: float = 0.1
+    alpha_min: float = 2.0
+    alpha_max: float = 10.0
+    alpha_step: float = 0.01
+    resamples: int = 1000
+    n: int | None = None
+    lam: float = 0.9
+    shares: tuple[float, float, float] = (0.4, 0.4, 0.2)
+    known: Mapping[str, Gaussian] | None = field(default=None, repr=False)
+    overparametrised: bool = False
+
+    def __post_init__(self) -> None:
+        check_level("delta", self.delta)
+        check_level("lam", self.lam)
+        check_count("resamples", self.resamples)
+        if self.n is not None:
+            check_count("n", self.n, least=2)
+        if self.rule not in ("signed", "literal"):
+            raise ArgumentError(f"rule={self.rule!r} is unknown; expected 'signed' or 'literal'.")
+        if len(self.shares) != 3 or min(self.shares) <= 0 or abs(sum(self.shares) - 1) > 1e-9:
+            raise ArgumentError(
+                f"shares={self.shares!r} cannot split rows; expected three positive numbers that "
+                "sum to 1, such as (0.4, 0.4, 0.2)."
+            )
+        if not 0 < self.alpha_min <= self.alpha_max or self.alpha_step <= 0:
+            raise ArgumentError(
+                f"alpha_min={self.alpha_min!r}, alpha_max={self.alpha_max!r}, "
+                f"alpha_step={self.alpha_step!r} make no grid; expected 0 < alpha_min <= alpha_max "
+                "and a positive step."
+            )
+
+    @property
+    def alphas(self) -> FloatArray:
+        """The grid of alpha."""
+        steps = int(np.floor((self.alpha_max - self.alpha_min) / self.alpha_step + 1e-9))
+        return self.alpha_min + self.alpha_step * np.arange(steps + 1)
+
+    @property
+    def threshold(self) -> float:
+        """Threshold of the chosen rule's score."""
+        return self.lam if self.rule == "literal" else 0.0
+
+    def rows_drawn(self, p: int) -> int:
+        """Rows of a resample for a design of p columns."""
+        if self.n is not None:
+            return self.n
+        return 50 if p <= 20 else max(100, 2 * p)
+
+    def draw(self, unit: Unit, seed: int) -> Draws:
+        """Split the unit's rows into the three parts and draw from each."""
+        rng = stream(seed, "tuned", *unit.names)
+        order = canonical_order(unit.Z, unit.t)
+        p = unit.Z.shape[1]
+        n = self.rows_drawn(p)
+        check_rows(unit.label, n, p, "in a resample", overparametrised=self.overparametrised)
+        if len(order) < 3:
+            raise DataError(
+                f"Dataset {unit.label!r} has {len(order)} rows, but method='tuned' splits rows in "
+                "three parts; leave it out or use method='risk'."
+            )
+        parts = [order[rows] for rows in split_rows(len(order), self.shares, rng)]
+        smallest = min(len(rows) for rows in parts)
+        check_rows(
+            unit.label,
+            smallest,
+            p,
+            f"in the smallest of the three parts that method='tuned' makes of {len(order)}",
+            overparametrised=self.overparametrised,
+        )
+        tune, estimate, final = (draw(rows, n, self.resamples, rng) for rows in parts)
+        return Draws(tune, estimate, final, parts[1])
+
+    def prepare(self, unit: Unit, seed: int) -> TunedUnit:
+        """Resample the unit once; every pair it enters reads these moments."""
+        return self.prepare_draws(unit, self.draw(unit, seed), seed)
+
+    def prepare_draws(self, unit: Unit, draws: Draws, seed: int) -> TunedUnit:
+        """Do the same for given row numbers."""
+        Z, t, w = unit.Z, unit.t, unit.weights
+
+        resampled = resample(Z, t, w, np.concatenate([draws.tune, draws.final]), unit.moments)
+        sample = Sample(Fits.of(resampled.drawn), resampled.left_out)
+        if self.known is None:
+            rows = draws.estimate_rows
+            W = Moments.from_rows(Z[rows], t[rows], w[rows]).W
+            designs = Designs.from_grams(W, draw_moments(Z, t, w, draws.estimate).G)
+        else:
+            n = draws.tune.shape[1]
+            designs = known_designs(unit, self.known, n, self.resamples, seed)
+        return TunedUnit(unit, sample, designs)
+
+    def compare(self, a: TunedUnit, b: TunedUnit) -> PairScore:
+        """Tune alpha on one part of the rows and score the pair on another."""
+        constants = design_constants(a.designs, b.designs)
+        stats, beta_c = pair_statistics(
+            a.sample.fits, b.sample.fits, constants, least_alpha=self.alpha_min
+        )
+        gain = helped(a.sample, b.sample, beta_c)
+        tune, final = slice(None, self.resamples), slice(self.resamples, None)
+        alpha = best_alpha(stats[tune], gain[tune], self.alphas, self.delta)
+        sides = inequality(stats[final], alpha, self.delta)
+        gain = gain[final]
+        if self.rule == "literal":
+            score = agreement(sides.join, gain)
+        else:
+            score = signed_score(sides.join, gain)
+        return PairScore(
+            score, score > self.threshold, float(np.median(sides.phi)), _median(sides.psi), alpha
+        )
+
+
+def _median(values: FloatArray) -> float:
+    """Median of the values that exist; nan if none does."""
+    finite = values[~np.isnan(values)]
+    return float(np.median(finite)) if len(finite) else float("nan")

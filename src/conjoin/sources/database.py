@@ -1,0 +1,359 @@
+"""Tables in databases: DuckDB and SQLite files, PostgreSQL servers. Nothing is ever written.
+
+DuckDB reads its own files and, by an extension that it downloads at first use, PostgreSQL; both
+stay lazy. SQLite comes through Python's own driver, in batches into a temporary table of DuckDB
+that may spill to disk: that needs no download, and SQLite lets a column mix types, which this way
+are seen before they are converted.
+"""
+
+import difflib
+import importlib.util
+import os
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from conjoin.errors import ReadError
+from conjoin.sources.layout import MISSING, missing_file
+from conjoin.sources.sql import (
+    check_query,
+    query_error,
+    quote_name,
+    quote_text,
+    reason_of,
+    without_password,
+)
+
+DUCKDB_ENDINGS = (".duckdb", ".ddb", ".db")
+SQLITE_ENDINGS = (".sqlite", ".sqlite3", ".db")
+SQLITE_SIGNATURE = b"SQLite format 3\x00"
+DUCKDB_SIGNATURE = b"DUCK"
+# A table's name follows the last '::'; the signs left out keep [::1] and passwords in the address.
+TABLE = re.compile(r"::([^/@\[\]]+)$")
+POSTGRES = re.compile(r"postgres(?:ql)?:/")
+POSTGRES_EXTENSION = "postgres_scanner"
+CONNECT_SECONDS = 10
+ALIAS = "conjoin_source"
+SYSTEM_SCHEMAS = ("information_schema", "pg_catalog")
+MAIN_SCHEMAS = ("main", "public")
+BATCH_ROWS = 100_000
+FILLERS = {"BIGINT": 0, "DOUBLE": 0.0, "VARCHAR": ""}
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database as named by the user.
+
+    Parameters
+    ----------
+    kind : str
+        'duckdb', 'sqlite' or 'postgres'.
+    address : str
+        Path or connection string; the latter may hold a password and is kept out of messages.
+    table : str or None
+        Table, if one was named.
+    shown : str
+        The address for messages.
+    """
+
+    kind: str
+    address: str = field(repr=False)
+    table: str | None
+    shown: str
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table or query of an open database, and the SQL that lets go of the database."""
+
+    relation: duckdb.DuckDBPyRelation
+    description: str
+    at_close: tuple[str, ...] = ()
+
+
+def find_database(source: str | Path) -> Database | None:
+    """Return the database that a source names, or None if it is a file or folder of tables."""
+    text = str(source)
+    named = None if os.path.exists(text) else TABLE.search(text)
+    address, table = (text[: named.start()], named[1]) if named else (text, None)
+    if POSTGRES.match(text):
+        # A path has one slash of the two left.
+        address = re.sub(r":/+", "://", address, count=1)
+        return Database("postgres", address, table, _shown_address(address))
+    path = Path(os.path.abspath(os.path.expanduser(address)))
+    if not address.lower().endswith(DUCKDB_ENDINGS + SQLITE_ENDINGS) or path.is_dir():
+        return None
+    return Database(_kind_of_file(path), str(path), table, address)
+
+
+def open_database(
+    connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
+) -> OpenTable:
+    """Open the table named, the only table, or a query where no table is named."""
+    if database.table is not None:
+        query = None
+    if database.kind == "sqlite":
+        return _open_sqlite(connection, database, query)
+    return _open_attached(connection, database, query)
+
+
+def _shown_address(address: str) -> str:
+    """Return an address without password and options; an unescaped password may hold any sign."""
+    named = re.sub(r"(://[^:@]*):.*@", r"\1@", address)
+    return without_password(named.split("?")[0])
+
+
+def _kind_of_file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except FileNotFoundError:
+        raise missing_file(path) from None
+    except OSError as error:
+        raise ReadError(
+            f"File {str(path)!r} cannot be opened: {error.strerror}; allow reading it."
+        ) from None
+    if start == SQLITE_SIGNATURE:
+        return "sqlite"
+    if start[8:12] == DUCKDB_SIGNATURE:
+        return "duckdb"
+    problem = "is not a DuckDB or SQLite database" if start else "is empty (0 bytes)"
+    raise ReadError(f"File {path.name!r} {problem}, though its name says so; write it again.")
+
+
+def _open_attached(
+    connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
+) -> OpenTable:
+    [(before,)] = connection.execute("SELECT current_database()").fetchall()
+    alias = _attach(connection, database)
+    connection.execute(f"USE {quote_name(alias)}")
+    at_close = (f"USE {quote_name(before)}", f"DETACH {quote_name(alias)}")
+    try:
+        if query is not None:
+            check_query(query, connection)
+            try:
+                found = connection.sql(query)
+            except duckdb.Error as error:
+                raise query_error(query, error) from None
+            return OpenTable(found, f"a query on {database.shown!r}", at_close)
+        tables = connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables "
+            "WHERE table_catalog = ? ORDER BY ALL",
+            [alias],
+        ).fetchall()
+        schema, name = _choose(database, [t for t in tables if t[0] not in SYSTEM_SCHEMAS])
+        place = ".".join(quote_name(part) for part in (alias, schema, name))
+        found = connection.sql(f"SELECT * FROM {place}")
+        return OpenTable(found, f"table {name!r} of {database.shown!r}", at_close)
+    except BaseException:
+        for statement in at_close:
+            connection.execute(statement)
+        raise
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, database: Database) -> str:
+    """Attach a database read-only and return the name it has from now on."""
+    address, options = database.address, "READ_ONLY"
+    if database.kind == "postgres":
+        _load_extension(connection, POSTGRES_EXTENSION)
+        options = "TYPE postgres, READ_ONLY"
+        if "connect_timeout" not in address:
+            address += f"{'&' if '?' in address else '?'}connect_timeout={CONNECT_SECONDS}"
+    used = {
+        name
+        for (name,) in connection.execute("SELECT database_name FROM duckdb_databases()").fetchall()
+    }
+    alias = next(a for k in range(len(used) + 1) if (a := f"{ALIAS}_{k}") not in used)
+    try:
+        connection.execute(f"ATTACH {quote_text(address)} AS {quote_name(alias)} ({options})")
+    except duckdb.Error as error:
+        raise _attach_error(database, address, error) from None
+    return alias
+
+
+def _attach_error(database: Database, address: str, error: duckdb.Error) -> ReadError:
+    text = str(error)
+    if "newer version of DuckDB" in text:
+        return ReadError(
+            f"Database {database.shown!r} was written by a newer DuckDB than {duckdb.__version__}; "
+            "upgrade duckdb, or export the table as Parquet."
+        )
+    if "Could not set lock" in text:
+        return ReadError(
+            f"Database {database.shown!r} is open for writing in another program; close it there."
+        )
+    if database.kind == "duckdb":
+        return ReadError(
+            f"Database {database.shown!r} cannot be opened: {reason_of(error)}; write it again."
+        )
+    reason = reason_of(duckdb.Error(text.replace(address, database.shown)))
+    # A server may repeat what it takes for a host or port but is part of the password.
+    if any(part in reason for part in _secrets(address)):
+        reason = "signs such as / and @ in a password are written %2F and %40"
+    return ReadError(
+        f"Database {database.shown!r} cannot be opened: {reason}; check address, user and password."
+    )
+
+
+def _secrets(address: str) -> list[str]:
+    """Return the parts of the passwords in an address."""
+    found = re.findall(r"://[^:@]*:(.*)@|password=([^&]*)", address)
+    return [part for pair in found for part in re.split(r"\W+", "/".join(pair)) if part]
+
+
+def _load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Load an extension: installed before, from a package of that name, or by download."""
+    attempts = [f"LOAD {name}", f"INSTALL {name}; LOAD {name}"]
+    spec = importlib.util.find_spec(f"duckdb_extension_{name}")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        file = f"{folder}/extensions/v{duckdb.__version__}/{name}.duckdb_extension"
+        attempts.insert(1, f"LOAD {quote_text(file)}")
+    for attempt in attempts:
+        try:
+            connection.execute(attempt)
+            return
+        except duckdb.Error:
+            continue
+    raise ReadError(
+        f"PostgreSQL needs DuckDB's extension {name!r}, which is not installed and could not be "
+        f"downloaded for DuckDB {duckdb.__version__}; run INSTALL {name} in DuckDB where there is "
+        "a network, or export the table as CSV or Parquet."
+    )
+
+
+def _choose(database: Database, tables: list[tuple[str, str]]) -> tuple[str, str]:
+    """Return schema and name of the table meant."""
+    labels = {
+        (name if schema in MAIN_SCHEMAS else f"{schema}.{name}"): (schema, name)
+        for schema, name in tables
+    }
+    if not labels:
+        raise ReadError(f"Database {database.shown!r} has no tables; name another.")
+    wanted = database.table
+    if wanted is None:
+        if len(labels) == 1:
+            return next(iter(labels.values()))
+        raise ReadError(
+            f"Database {database.shown!r} has {len(labels)} tables: {_listed(list(labels))}; name "
+            f"one as '{database.shown}::{next(iter(labels))}', or pass query=."
+        )
+    fitting = [pair for pair in tables if wanted in (pair[1], ".".join(pair))]
+    if wanted in labels:
+        return labels[wanted]
+    if len(fitting) == 1:
+        return fitting[0]
+    close = difflib.get_close_matches(wanted, labels, n=3)
+    problem = "is in several schemas of" if fitting else "is not in"
+    choice = [".".join(pair) for pair in fitting] or close or list(labels)
+    raise ReadError(
+        f"Table {wanted!r} {problem} database {database.shown!r}; choose from {_listed(choice)}."
+    )
+
+
+def _listed(names: list[str], most: int = 10) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _open_sqlite(
+    connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
+) -> OpenTable:
+    address = Path(database.address).as_uri() + "?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as source:
+            source.text_factory = lambda text: text.decode(errors="replace")
+            if query is None:
+                name = _choose(database, _sqlite_tables(source))[1]
+                select = f"SELECT * FROM {quote_name(name)}"
+                return _copy(connection, source, select, f"table {name!r} of {database.shown!r}")
+            try:
+                source.execute(f"SELECT * FROM ({query.rstrip().rstrip(';')}) LIMIT 0")
+            except sqlite3.Error as error:
+                raise query_error(query, error) from None
+            select = query.rstrip().rstrip(";")
+            return _copy(connection, source, select, f"a query on {database.shown!r}")
+    except sqlite3.Error as error:
+        raise ReadError(
+            f"Database {database.shown!r} cannot be read: {reason_of(error)}; close other programs "
+            "that use it, or write it again."
+        ) from None
+
+
+def _sqlite_tables(source: sqlite3.Connection) -> list[tuple[str, str]]:
+    names = source.execute(
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
+        "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    ).fetchall()
+    return [("main", name) for (name,) in names]
+
+
+def _copy(
+    connection: duckdb.DuckDBPyConnection, source: sqlite3.Connection, select: str, what: str
+) -> OpenTable:
+    """Copy the rows of a SELECT in SQLite, batch by batch, into a temporary table of DuckDB."""
+    columns = [
+        entry[0] for entry in source.execute(f"SELECT * FROM ({select}) LIMIT 0").description
+    ]
+    seen = [name.casefold() for name in columns]
+    repeated = [name for name in columns if seen.count(name.casefold()) > 1]
+    if repeated:
+        raise ReadError(f"{what} has two columns named {repeated[0]!r}; rename one with AS.")
+    types = _sqlite_types(source, select, columns)
+    fields = ", ".join(f"{quote_name(name)} {kind}" for name, kind in zip(columns, types))
+    table = quote_name(f"{ALIAS}_rows")
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} ({fields})")
+    rows = source.execute(f"SELECT {_sqlite_values(columns, types)} FROM ({select})")
+    while batch := rows.fetchmany(BATCH_ROWS):
+        _insert(connection, table, types, batch)
+    return OpenTable(connection.sql(f"SELECT * FROM {table}"), what)
+
+
+def _sqlite_types(source: sqlite3.Connection, select: str, columns: list[str]) -> list[str]:
+    """Return a type for each column from the values in it: SQLite's own are advice only."""
+    missing = ", ".join(quote_text(text) for text in MISSING)
+    tests = ", ".join(
+        f"max(typeof({name}) = 'blob' OR (typeof({name}) = 'text' AND {name} NOT IN ({missing}))), "
+        f"max(typeof({name}) = 'real'), max(typeof({name}) = 'integer')"
+        for name in map(quote_name, columns)
+    )
+    found = source.execute(f"SELECT {tests} FROM ({select})").fetchone()
+    types = []
+    for text, real, whole in zip(found[::3], found[1::3], found[2::3]):
+        types.append("VARCHAR" if text or not (real or whole) else "DOUBLE" if real else "BIGINT")
+    return types
+
+
+def _sqlite_values(columns: list[str], types: list[str]) -> str:
+    """Return what to select: numbers without texts such as 'NA', the rest as text."""
+    return ", ".join(
+        f"CASE WHEN typeof({name}) = 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
+        if kind == "VARCHAR"
+        else f"CASE WHEN typeof({name}) <> 'text' THEN {name} END"
+        for name, kind in zip(map(quote_name, columns), types)
+    )
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    types: list[str],
+    batch: list[tuple[object, ...]],
+) -> None:
+    arrays = {}
+    for k, (kind, values) in enumerate(zip(types, zip(*batch))):
+        absent = [value is None for value in values]
+        filled = [FILLERS[kind] if value is None else value for value in values]
+        dtype = {"BIGINT": np.int64, "DOUBLE": np.float64, "VARCHAR": object}[kind]
+        arrays[f"value{k}"] = np.array(filled, dtype=dtype)
+        arrays[f"absent{k}"] = np.array(absent)
+    selected = ", ".join(
+        f"CASE WHEN absent{k} THEN NULL ELSE value{k} END" for k in range(len(types))
+    )
+    connection.register("conjoin_batch", arrays)
+    connection.execute(f"INSERT INTO {table} SELECT {selected} FROM conjoin_batch")
+    connection.unregister("conjoin_batch")

@@ -1,0 +1,185 @@
+"""The same answer wherever the rows live: every engine is really started."""
+
+import shutil
+from importlib import import_module
+
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+
+import conjoin
+from conjoin.engine import remote as reduce
+
+pytestmark = pytest.mark.filterwarnings("ignore::conjoin.errors.ConjoinWarning")
+
+
+def messy_table(n=1500):
+    """Numbers with gaps, flags, categories, dates, a missing target and uneven datasets."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "store": rng.choice(["a", "b", "c", "d"], n, p=[0.5, 0.3, 0.15, 0.05]),
+            "price": 100 + 3 * rng.standard_normal(n),
+            "staff": rng.integers(0, 9, n),
+            "promo": rng.random(n) < 0.3,
+            "kind": rng.choice(["u", "v", "w"], n, p=[0.6, 0.3, 0.1]),
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 700, n), "D"),
+            "size": rng.integers(1, 4, n).astype(float),
+        }
+    )
+    slope = np.where(frame["store"].isin(["a", "b"]), 1.0, 0.2)
+    frame["sales"] = 0.5 * frame["price"] + slope * frame["staff"] + 2 * frame["promo"]
+    frame["sales"] += rng.standard_normal(n)
+    frame.loc[rng.random(n) < 0.1, "price"] = np.nan
+    frame.loc[5:9, "sales"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def table():
+    return messy_table()
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return figures(conjoin.partition(table, target="sales", by="store"))
+
+
+def figures(result):
+    """All numbers a result stands for, and what cannot differ at all."""
+    models = [*result.coefficients.values(), *result.models, result.pooled]
+    numbers = [[m.intercept, *m.coef.values(), m.error] for m in models]
+    errors = [[e.error, e.behind] for e in result.errors.values()]
+    exact = (result.clusters, result.features, result.columns, [m.rows for m in models])
+    return np.array(numbers), np.array(errors), list(result.weights.values()), exact
+
+
+def assert_same(result, expected):
+    numbers, errors, weights, exact = figures(result)
+    assert_allclose(numbers, expected[0], rtol=1e-8, atol=1e-10)
+    assert_allclose(errors, expected[1], rtol=1e-8, atol=1e-10)
+    assert_allclose(weights, expected[2], rtol=1e-8, atol=1e-10)
+    assert exact[0] == expected[3][0]
+    assert exact[1] == expected[3][1]
+    assert exact[3] == expected[3][3]
+
+
+@pytest.fixture
+def rows_stay(monkeypatch):
+    """Have even small frames reduced to moments where they live."""
+    monkeypatch.setattr(reduce, "MOST_VALUES", -1)
+    monkeypatch.setattr(import_module("conjoin.tables.collect"), "in_memory", refuse)
+
+
+def refuse(frame):
+    raise AssertionError("rows were fetched")
+
+
+def test_polars_in_memory(table, expected):
+    assert_same(conjoin.partition(pl.from_pandas(table), target="sales", by="store"), expected)
+
+
+def test_arrow(table, expected):
+    arrow = pl.from_pandas(table).to_arrow()
+    assert_same(conjoin.partition(arrow, target="sales", by="store"), expected)
+
+
+def test_polars_lazy(table, expected, rows_stay):
+    lazy = pl.from_pandas(table).lazy()
+    assert_same(conjoin.partition(lazy, target="sales", by="store"), expected)
+
+
+def test_duckdb(table, expected, rows_stay):
+    with duckdb.connect() as connection:
+        relation = connection.from_df(table)
+        assert_same(conjoin.partition(relation, target="sales", by="store"), expected)
+
+
+def test_dask(table, expected, rows_stay):
+    frame = dd.from_pandas(table, npartitions=3)
+    assert_same(conjoin.partition(frame, target="sales", by="store"), expected)
+
+
+@pytest.fixture(scope="module")
+def spark():
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is no 'java' here")
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()
+
+
+@pytest.mark.slow
+def test_spark(table, expected, rows_stay, spark):
+    frame = spark.createDataFrame(table)
+    assert_same(conjoin.partition(frame, target="sales", by="store"), expected)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_files(table, expected, tmp_path, suffix):
+    from conjoin.sources.read import open_source
+
+    path = tmp_path / f"sales{suffix}"
+    if suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    with open_source([path], by=["store"]) as source:
+        assert_same(conjoin.partition(source.relation, target="sales", by="store"), expected)
+
+
+OPTIONS = {
+    "weights": {"weights": "size"},
+    "no intercept": {"intercept": False, "features": ["staff", "promo"]},
+    "several columns name the dataset": {"by": ["store", "promo"]},
+    "rows with gaps left out": {"missing": "drop"},
+    "median alone": {"missing": "median"},
+    "rows count": {"count": "rows"},
+    "fewer folds, another seed": {"folds": 5, "random_state": 3},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_options_mean_the_same_where_rows_stay(table, options, monkeypatch):
+    options = {"target": "sales", "by": "store", **options}
+    expected = figures(conjoin.partition(table, **options))
+    monkeypatch.setattr(reduce, "MOST_VALUES", -1)
+    with duckdb.connect() as connection:
+        assert_same(conjoin.partition(connection.from_df(table), **options), expected)
+
+
+def test_refusals_are_the_same_where_rows_stay(table, rows_stay, monkeypatch):
+    monkeypatch.setattr(import_module("conjoin.tables.collect"), "MOST_SINGLE_ROWS", 1000)
+    cases = [
+        (table.assign(sales=1.0), "Target 'sales' is 1 in every row"),
+        (table.assign(sales=np.nan), "In all 1500 rows 'sales' or 'store' is missing"),
+        (table.assign(sales=table["sales"].map(lambda x: [x])), "target='sales' is not numeric"),
+        (table.assign(store="a"), "There is only one dataset"),
+        (table.assign(store=range(len(table))), "Each of the 1,495 datasets has a single row"),
+        (table.assign(price=np.inf), "Column 'price' has an infinite value"),
+        (table.iloc[:0], "data has no rows"),
+    ]
+    for frame, message in cases:
+        with pytest.raises(conjoin.ConjoinError, match=message):
+            conjoin.partition(pl.from_pandas(frame).lazy(), target="sales", by="store")
+
+
+def test_methods_that_need_rows_fetch_them(table):
+    lazy = pl.from_pandas(table[["store", "staff", "promo", "sales"]]).lazy()
+    options = {"target": "sales", "by": "store", "method": "direct", "strategy": "clusters"}
+    expected = conjoin.partition(table[["store", "staff", "promo", "sales"]], **options)
+    assert conjoin.partition(lazy, **options).clusters == expected.clusters
