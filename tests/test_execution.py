@@ -16,7 +16,7 @@ def test_results_come_in_the_order_of_the_items(alone):
         time.sleep(0.01 * (3 - i))
         return i, threading.current_thread() is threading.main_thread()
 
-    found = list(execution.each(work, range(3), alone=alone))
+    found = list(execution.in_threads(work, range(3), alone=alone))
     assert [i for i, _ in found] == [0, 1, 2]
     if alone or len(os.sched_getaffinity(0)) < 2:
         assert all(main for _, main in found)
@@ -27,7 +27,7 @@ def test_an_error_reaches_the_caller():
         raise ValueError(i)
 
     with pytest.raises(ValueError, match="0"):
-        list(execution.each(work, range(3), alone=False))
+        list(execution.in_threads(work, range(3), alone=False))
 
 
 def test_the_same_answer_for_any_number_of_threads(monkeypatch):

@@ -29,7 +29,9 @@ def small_matrices(columns: int) -> Iterator[None]:
         yield
 
 
-def each(work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool) -> Iterator[Found]:
+def in_threads(
+    work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool
+) -> Iterator[Found]:
     """Give the results for all items, in their order, from threads unless `alone`.
 
     Products and inverses of stacks leave the interpreter free for another thread meanwhile. The
@@ -46,10 +48,12 @@ def each(work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool) -
         pool.shutdown(cancel_futures=True)
 
 
-def both(one: Callable[[], Item], two: Callable[[], Found], *, alone: bool) -> tuple[Item, Found]:
+def side_by_side(
+    one: Callable[[], Item], two: Callable[[], Found], *, alone: bool
+) -> tuple[Item, Found]:
     """Return the results of two pieces of work, done at the same time unless `alone`."""
     works: list[Callable[[], Any]] = [one, two]
-    first, second = each(lambda work: work(), works, alone=alone)
+    first, second = in_threads(lambda work: work(), works, alone=alone)
     return first, second
 
 

@@ -585,7 +585,7 @@ def test_very_many_datasets_of_classes_are_validated_on_fewer_folds(datasets, as
         "by": np.repeat(np.arange(datasets), 12),
     }
     result = conjoin.partition(table, target="y", by="by", folds=asked)
-    assert result.evidence.working.folds.shape == (datasets, used)
+    assert result.analysis.study.folds.shape == (datasets, used)
 
 
 @pytest.mark.parametrize("rows", [40, 400])

@@ -70,7 +70,7 @@ def test_a_single_dataset_is_the_ridge_regression_of_scikit_learn():
     rows = X[["x0", "x1"]].to_numpy()
     with pytest.warns(ConjoinWarning, match="one logistic model"):
         model = JoinClassifier().fit(rows, y)
-    basis = model.result_.evidence.working.basis
+    basis = model.result_.analysis.study.basis
     Z = (rows - basis.center) / basis.scale
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(Z, y)
     assert_allclose(model.predict_proba(rows), theirs.predict_proba(Z), atol=1e-6)

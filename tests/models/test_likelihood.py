@@ -394,7 +394,7 @@ CASES = [separable, single_classes, absent_class, constant_column, no_weight, no
 def test_awkward_data_stay_finite(family, change, sizes):
     rows = Rows(family, sizes=np.array(sizes))
     change(rows)
-    problem, hyper = strategy.set_out(rows.likelihood())
+    problem, hyper = strategy.start_values(rows.likelihood())
     assert_finite(problem)
     outcome = strategy.run(problem, np.full(4, 0.25), hyper)
     assert np.isfinite(outcome.coef).all()

@@ -100,7 +100,7 @@ def test_of_many_classes_some_are_drawn():
 def test_the_level_is_the_log_odds_at_average_features():
     result = results.choices(2)
     level = next(f for f in describe(result)["coefficients"]["features"] if f["name"] == "level")
-    middle = dict(zip(result.features, result.evidence.placement.basis.center))
+    middle = dict(zip(result.features, result.analysis.placement.basis.center))
     share = result.models[0].predict_proba({k: [v] for k, v in middle.items()})[0]
     assert level["model"][0] == pytest.approx(math.log(share[1] / share[0]))
 
@@ -130,7 +130,7 @@ def test_a_model_file_without_scores_says_so(tmp_path):
     results.choices(2).save(tmp_path / "model.json")
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(
-        loaded, evidence=dataclasses.replace(loaded.evidence, known_scores=None)
+        loaded, analysis=dataclasses.replace(loaded.analysis, known_scores=None)
     )
     text = render(describe(bare))
     assert text.count("the model file was written without") == 1

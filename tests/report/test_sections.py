@@ -40,7 +40,7 @@ def test_clusters_have_errors_before_and_after(page):
     assert [c["datasets"] for c in page["clusters"]] == result.clusters
     first = page["clusters"][0]
     index = [list(result.labels).index(name) for name in first["datasets"]]
-    own = result.evidence.details.errors["own"][index]
+    own = result.analysis.details.errors["own"][index]
     assert first["before"] == pytest.approx(math.sqrt(np.mean(own)))
     assert first["after"] == pytest.approx(math.sqrt(result.models[0].error))
     assert first["change"] == pytest.approx(100 * (result.models[0].error / np.mean(own) - 1))
@@ -74,7 +74,7 @@ def test_the_tree_joins_all_leaves_and_never_turns_back(page):
 def test_the_map_agrees_with_compare():
     tables = make_clusters(sizes=(2, 2), n=50, p=3, distance=1.0).tables()
     result = conjoin.partition(tables, target="y")
-    found = result.evidence.details.map
+    found = result.analysis.details.map
     names = list(result.labels)
     for i, (a,) in enumerate(found.groups):
         for j, (b,) in enumerate(found.groups):
@@ -113,7 +113,7 @@ def test_intervals_of_coefficients_are_those_of_least_squares():
         x = rng.standard_normal(30)
         tables[name] = {"x": x, "y": 2 * x + rng.standard_normal(30)}
     result = conjoin.partition(tables, target="y")
-    details = result.evidence.details
+    details = result.analysis.details
     x, y = tables["a"]["x"], tables["a"]["y"]
     X = np.stack([np.ones(30), x], axis=1)
     beta, rss = np.linalg.lstsq(X, y, rcond=None)[:2]
@@ -176,8 +176,8 @@ def test_a_model_file_without_details_says_so(tmp_path):
     result = results.hostile()
     result.save(tmp_path / "model.json")
     loaded = conjoin.load(tmp_path / "model.json")
-    bare = dataclasses.replace(loaded.evidence, details=None)
-    page = render(describe(dataclasses.replace(loaded, evidence=bare)))
+    bare = dataclasses.replace(loaded.analysis, details=None)
+    page = render(describe(dataclasses.replace(loaded, analysis=bare)))
     assert page.count("the model file was written without") == 3
 
 

@@ -300,4 +300,4 @@ def test_print_says_what_was_found_without_finding_more():
     result = conjoin.partition(made.tables(), target="y")
     expected = "Train 2 models for 3 datasets: {d1, d2}, {d3} (strategy 'auto'). See errors"
     assert str(result).startswith(expected)
-    assert "verdicts" not in vars(result.evidence)
+    assert "verdicts" not in vars(result.analysis)

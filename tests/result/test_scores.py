@@ -128,7 +128,7 @@ def test_scores_are_those_of_the_strategy_in_use(classes, strategy):
 
 
 def test_rows_are_predicted_by_the_coefficients_of_their_own_fold():
-    rows = choices(2).evidence.working.given.rows
+    rows = choices(2).analysis.study.given.rows
     K, F = rows.n.shape
     beta = np.zeros((F, K, 4))
     beta[..., 0] = np.arange(F)[:, None] - np.arange(K) / 10  # the log-odds tell the cell
@@ -158,7 +158,7 @@ def test_numbers_and_counts_have_no_scores():
             _ = found.scores
         with pytest.raises(ArgumentError, match="has no classes"):
             _ = found.calibration
-        assert found.evidence.scored("auto") is None
+        assert found.analysis.scored("auto") is None
 
 
 def test_a_file_without_scores_says_so(tmp_path):
@@ -167,7 +167,7 @@ def test_a_file_without_scores_says_so(tmp_path):
     choices(2).save(tmp_path / "model.json")
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(
-        loaded, evidence=dataclasses.replace(loaded.evidence, known_scores=None)
+        loaded, analysis=dataclasses.replace(loaded.analysis, known_scores=None)
     )
     with pytest.raises(ArgumentError, match="not in the model file"):
         _ = bare.scores

@@ -24,7 +24,7 @@ def equal(K):
 
 
 def run(truth):
-    problem, hyper = strategy.set_out(LeastSquares(truth.folds))
+    problem, hyper = strategy.start_values(LeastSquares(truth.folds))
     return problem, strategy.run(problem, equal(truth.folds.shape[0]), hyper)
 
 
@@ -103,14 +103,14 @@ def test_very_unequal_and_tiny_datasets(sizes):
     problem, outcome = run(truth)
     assert np.isfinite(outcome.coef).all()
     assert np.isfinite(outcome.cells).all()
-    strategy.settle(outcome, problem, equal(len(sizes)), kept(problem, outcome))
+    strategy.choose_partition(outcome, problem, equal(len(sizes)), kept(problem, outcome))
 
 
 def test_partition_is_kept_only_where_it_predicts():
     for kind, clusters in (("clusters", 3), ("continuum", 1)):
         truth = make(kind, K=12, n=60, p=4, clusters=3, spread=0.0, seed=1)
         problem, outcome = run(truth)
-        labels = strategy.settle(outcome, problem, equal(12), kept(problem, outcome))
+        labels = strategy.choose_partition(outcome, problem, equal(12), kept(problem, outcome))
         assert labels.max() + 1 == clusters
 
 
@@ -132,7 +132,7 @@ def test_of_few_datasets_nothing_learns_from_the_rows_that_judge_it():
     other = replace(truth.folds, h=h, q=q)
     outside, whole = {}, {}
     for folds in (truth.folds, other):
-        problem, hyper = strategy.set_out(LeastSquares(folds))
+        problem, hyper = strategy.start_values(LeastSquares(folds))
         plan = strategy.make_plan(problem, hyper)
         rest = problem.moments - problem.folds[:, 0]
         for name, refit in plan.fold_refits.items():

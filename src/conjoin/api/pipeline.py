@@ -16,11 +16,11 @@ from conjoin.criterion import Criterion, Unit
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.risk import cluster_errors, noise_variances
 from conjoin.criterion.verdict import judge, rows_to_settle
-from conjoin.engine.analysis import Described, Evidence
+from conjoin.engine.analysis import Analysis, DatasetFacts
 from conjoin.engine.criteria import CRITERIA, make_criterion
 from conjoin.engine.methods import PARTITIONS
 from conjoin.engine.remote import Reduced, reduce, stays
-from conjoin.engine.study import Working
+from conjoin.engine.study import Study
 from conjoin.errors import ArgumentError, warn_caller
 from conjoin.execution import small_matrices
 from conjoin.families import check_family
@@ -171,24 +171,22 @@ def _compare_likelihoods(
     flat where datasets are small and far apart.
     """
     with small_matrices(len(collection.features)):
-        working = Working.of(
-            collection, intercept=intercept, folds=FOLDS, seed=seed, count="datasets"
-        )
-        known, judge_of = described(collection), working.judge
+        study = Study.of(collection, intercept=intercept, folds=FOLDS, seed=seed, count="datasets")
+        known, judge_of = described(collection), study.judge
         answers, ends = judge_of.verdicts([((0,), (1,))], delta=delta, interval=True)
         gain = float(judge_of.gains([((0,), (1,))])[0])
-        scale, m = working.gain_scale, judge_of.moments
+        scale, m = study.gain_scale, judge_of.moments
         grown = 1.0 if answers[0] != "undecided" else _likelihood_rows_to_settle(judge_of, delta)
         fits, errors = [], []
-        for refit in (strategies.separate_ridged, strategies.clusters(PAIR_JOINED, working.hyper)):
-            coef, losses = strategies.fit_and_validate(refit, working.problem)
+        for refit in (strategies.separate_ridged, strategies.clusters(PAIR_JOINED, study.hyper)):
+            coef, losses = strategies.fit_and_validate(refit, study.problem)
             errors.append(losses.sum(axis=0) / m.w)
             fits.append(coef)
         rows = collection.sizes
         fit_a, fit_b = (
-            known.model(working.basis, fits[0][k], rows[k], float(errors[0][k])) for k in (0, 1)
+            known.model(study.basis, fits[0][k], rows[k], float(errors[0][k])) for k in (0, 1)
         )
-        joined = known.model(working.basis, fits[1][0], sum(rows), float(errors[1].mean()))
+        joined = known.model(study.basis, fits[1][0], sum(rows), float(errors[1].mean()))
         lead = float(errors[0].mean() - errors[1].mean())
     return Comparison(
         verdict=answers[0],
@@ -395,13 +393,13 @@ def _from_table(
     if criterion is None and representation is None and not isinstance(data, Mapping):
         reduced = _reduced(data, roles, missing, folds, seed, intercept, family)
     if reduced is not None:
-        working = Working.of_folds(
+        study = Study.of_folds(
             reduced.basis, reduced.folds, seed=seed, count=count, progress=progress
         )
-        known = Described(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
-        _hint_at_classes(family, roles.target, working.basis, working.moments)
+        known = DatasetFacts(reduced.names, reduced.sizes, reduced.schema, reduced.limits)
+        _hint_at_classes(family, roles.target, study.basis, study.moments)
         with small_matrices(len(reduced.schema.features)):
-            return _partition(known, working, None, method, strategy, delta, settings)
+            return _partition(known, study, None, method, strategy, delta, settings)
     collection = collect_rows(data, roles, missing=missing, columns=columns, family=family)
     if collection.response.family != "gaussian":
         _check_method(collection.response.family, method, criterion)
@@ -410,7 +408,7 @@ def _from_table(
             collection, representation, share=learn_share, seed=seed, progress=progress
         )
     with small_matrices(len(collection.features)):
-        working = Working.of(
+        study = Study.of(
             collection,
             intercept=intercept,
             folds=folds,
@@ -419,7 +417,7 @@ def _from_table(
             progress=progress if criterion is None else None,
         )
         if collection.response.family == "gaussian":
-            _hint_at_classes(family, roles.target, working.basis, working.moments)
+            _hint_at_classes(family, roles.target, study.basis, study.moments)
         found = None
         if criterion is not None:
             units = to_units(collection, intercept=intercept)
@@ -427,7 +425,7 @@ def _from_table(
 
             found = greedy(criterion, units, seed, progress)
         known = described(collection)
-        return _partition(known, working, found, method, strategy, delta, settings)
+        return _partition(known, study, found, method, strategy, delta, settings)
 
 
 def _reduced(
@@ -445,8 +443,8 @@ def _reduced(
 
 
 def _partition(
-    known: Described,
-    working: Working,
+    known: DatasetFacts,
+    study: Study,
     grouping: Grouping | None,
     method: str | Criterion,
     strategy: str,
@@ -455,13 +453,13 @@ def _partition(
 ) -> Partition:
     """Find the clusters, unless a grouping has, and collect the result."""
     if grouping is None:
-        labels, merges = PARTITIONS[str(method)].find(working), None
+        labels, merges = PARTITIONS[str(method)].find(study), None
     else:
         position = {name: i for i, c in enumerate(grouping.clusters) for name in c}
         labels, merges = np.array([position[name] for name in known.names]), grouping.history
     kind = "agglomerative" if grouping is None else "greedy"
-    evidence = Evidence(known, working, labels, _method_name(method), kind, delta, merges, settings)
-    return evidence.using(strategy)
+    analysis = Analysis(known, study, labels, _method_name(method), kind, delta, merges, settings)
+    return analysis.using(strategy)
 
 
 def _unknown_options(method: str | Criterion, names: Sequence[str]) -> str:
@@ -560,9 +558,9 @@ def _read(table: Any, target: str) -> Any:
         return in_memory(to_frame(source.labelled(target).relation)).to_native()
 
 
-def described(collection: DatasetCollection) -> Described:
+def described(collection: DatasetCollection) -> DatasetFacts:
     """Return what is known of a collection besides its rows."""
-    return Described(collection.names, collection.sizes, collection.schema, collection.limits)
+    return DatasetFacts(collection.names, collection.sizes, collection.schema, collection.limits)
 
 
 def _wants_greedy(method: str | Criterion, grouping: str | None) -> bool:

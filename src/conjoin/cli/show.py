@@ -77,7 +77,7 @@ def show_partition(result: Partition, *, columns: bool = False) -> None:
 
 def _show_scores(console: Console, result: Partition) -> None:
     """Print how good the probabilities are."""
-    scored = result.evidence.scored(result.strategy)
+    scored = result.analysis.scored(result.strategy)
     if scored is None:
         console.print(_text(scores_in_words(result), "dim"))
         return

@@ -19,7 +19,7 @@ from conjoin.families import Response
 from conjoin.moments.resample import stream
 from conjoin.paper.design import Gaussian
 from conjoin.paper.oracle import Oracle
-from conjoin.result.fits import expected, shares
+from conjoin.result.fits import expected, softmax
 from conjoin.sources.read import read_columns
 from conjoin.tables.columns import Columns
 
@@ -211,7 +211,7 @@ class SyntheticOutcomes:
     def mean(self, name: str, X: FloatArray) -> FloatArray:
         """Return the true probabilities of classes (rows, classes), or expected counts (rows,)."""
         scores = _scores(X, self.slopes[name], self.intercept[name])
-        return shares(scores) if self.response.classes else expected(scores, self.response)
+        return softmax(scores) if self.response.classes else expected(scores, self.response)
 
     def population_error(
         self, name: str, slopes: FloatArray, intercept: FloatArray | float = 0.0
@@ -378,7 +378,7 @@ def _draw_classes(
     for name, size, mean in zip(names, sizes, means):
         rng = stream(seed, "rows", name)
         X[name] = mean + rng.standard_normal((size, len(mean)))
-        upto = np.cumsum(shares(_scores(X[name], lines[name], intercept[name])), axis=1)
+        upto = np.cumsum(softmax(_scores(X[name], lines[name], intercept[name])), axis=1)
         drawn = np.sum(rng.random((size, 1)) > upto[:, :-1], axis=1)
         y[name] = np.array(classes)[drawn]
     response, truth = Response("logistic", classes), dict(zip(names, labels))
@@ -392,7 +392,7 @@ def _intercepts(slopes: FloatArray, share: FloatArray) -> FloatArray:
     scores = np.concatenate([np.zeros_like(scores), scores], axis=1) if len(slopes) == 1 else scores
     level = np.log(share)
     for _ in range(ROUNDS):
-        missing = np.log(share) - np.log(shares(scores + level).mean(axis=0))
+        missing = np.log(share) - np.log(softmax(scores + level).mean(axis=0))
         level = level + missing
         if np.max(np.abs(missing)) < SETTLED:
             break

@@ -16,7 +16,7 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion import PairScore
 from conjoin.engine.methods import PARTITIONS
-from conjoin.engine.study import Working
+from conjoin.engine.study import Study
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Merge
 from conjoin.grouping.ledger import ledger
@@ -47,7 +47,7 @@ MOST_INTERVALS = 200  # merges up to which the ledger has intervals for the gain
 
 
 @dataclass(frozen=True)
-class Described:
+class DatasetFacts:
     """What is known of the datasets besides their moments.
 
     Parameters
@@ -76,13 +76,13 @@ class Described:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Analysis:
     """A collection, its partition and all that can be said of it.
 
     Parameters
     ----------
-    described : Described
-    working : Working
+    described : DatasetFacts
+    study : Study
     labels : array (K,)
         The partition.
     method, grouping : str
@@ -95,8 +95,8 @@ class Evidence:
         What the partition was asked for with.
     """
 
-    described: Described
-    working: Working
+    described: DatasetFacts
+    study: Study
     labels: IntArray
     method: str
     grouping: str
@@ -108,14 +108,14 @@ class Evidence:
         """Return the result with the models of a strategy."""
         names, sizes = self.described.names, self.described.sizes
         chosen, coef, cells = self._choose(strategy)
-        errors = cells.sum(axis=0) / self.working.moments.w
+        errors = cells.sum(axis=0) / self.study.moments.w
         return Partition(
             clusters=[[names[k] for k in cluster] for cluster in self._members],
             labels={name: int(label) for name, label in zip(names, self.labels)},
             models=self.models,
             strategy=chosen,
             coefficients={
-                name: self.described.model(self.working.basis, coef[k], size, float(errors[k]))
+                name: self.described.model(self.study.basis, coef[k], size, float(errors[k]))
                 for k, (name, size) in enumerate(zip(names, sizes))
             },
             pooled=self.pooled,
@@ -123,7 +123,7 @@ class Evidence:
             grouping=self.grouping,
             features=self.described.schema.features,
             schema=self.described.schema,
-            evidence=self,
+            analysis=self,
         )
 
     @cached_property
@@ -133,7 +133,7 @@ class Evidence:
     @cached_property
     def _hard(self) -> FloatArray:
         """Squared errors (F, K) of the clusters as they are."""
-        return self.working.hard(self.labels)[1]
+        return self.study.cluster_fit(self.labels)[1]
 
     @cached_property
     def _honest(self) -> FloatArray:
@@ -141,18 +141,18 @@ class Evidence:
         method = PARTITIONS.get(self.method) if self.grouping == "agglomerative" else None
         if method is None or method.again is None:
             return self._hard
-        w = self.working
+        w = self.study
         return strategies.validate_partition(method.again, w.problem, w.hyper)
 
     @cached_property
     def models(self) -> list[Fit]:
         """One model a cluster, with its validated error averaged over its datasets."""
         coef = self._cluster_coef
-        errors = self._hard.sum(axis=0) / self.working.moments.w
+        errors = self._hard.sum(axis=0) / self.study.moments.w
         rows = np.asarray(self.described.sizes)
         return [
             self.described.model(
-                self.working.basis, coef[k[0]], int(rows[k].sum()), float(errors[k].mean())
+                self.study.basis, coef[k[0]], int(rows[k].sum()), float(errors[k].mean())
             )
             for k in self._members
         ]
@@ -160,16 +160,16 @@ class Evidence:
     @cached_property
     def pooled(self) -> Fit:
         """One model for all datasets, which serves one that is not known."""
-        w = self.working
+        w = self.study
         error = float(np.mean(self._joined.sum(axis=0) / w.moments.w))
         rows = int(np.sum(self.described.sizes))
-        beta = w.hard(self._everything)[0][0]
+        beta = w.cluster_fit(self._everything)[0][0]
         return self.described.model(w.basis, beta, rows, error)
 
     @cached_property
     def _joined(self) -> FloatArray:
         """Squared errors (F, K) of one model for all."""
-        return self.working.hard(self._everything)[1]
+        return self.study.cluster_fit(self._everything)[1]
 
     @property
     def _everything(self) -> IntArray:
@@ -178,11 +178,11 @@ class Evidence:
     @property
     def _cluster_coef(self) -> FloatArray:
         """Coefficients (K, p) of the clusters as they are."""
-        return self.working.hard(self.labels)[0]
+        return self.study.cluster_fit(self.labels)[0]
 
     def _choose(self, strategy: str) -> tuple[str, FloatArray, FloatArray]:
         """Return the strategy's name, its coefficients (K, p) and squared errors (F, K)."""
-        w = self.working
+        w = self.study
         if strategy not in ("clusters", "best"):
             names = w.outcome.names
             if strategy not in names:
@@ -203,13 +203,13 @@ class Evidence:
     @cached_property
     def weights(self) -> dict[str, float]:
         """Shares of the strategies in "auto"."""
-        outcome = self.working.outcome
+        outcome = self.study.outcome
         return dict(zip(outcome.names, map(float, outcome.weights)))
 
     @cached_property
     def errors(self) -> dict[str, Estimate]:
         """Validated error of every strategy."""
-        w = self.working
+        w = self.study
         cells = np.concatenate([w.outcome.cells, self._honest[None]])
         error, behind, spread = strategies.summarise(cells, w.moments.w, w.weights)
         scale = w.basis.target_scale**2
@@ -223,7 +223,7 @@ class Evidence:
         """The steps to the clusters: joins, and the best joins that were refused."""
         if self.merges is not None:
             return self.merges
-        names, search = self.described.names, self.working.outcome.search
+        names, search = self.described.names, self.study.outcome.search
         return tuple(
             Merge(
                 tuple(names[k] for k in step.left),
@@ -245,9 +245,9 @@ class Evidence:
 
     def _judge(self, merges: Sequence[Merge], *, interval: bool) -> tuple[MergeVerdict, ...]:
         pairs = [(self._numbers(merge.left), self._numbers(merge.right)) for merge in merges]
-        scale = self.working.gain_scale
-        answers, ends = self.working.judge.verdicts(pairs, delta=self.delta, interval=interval)
-        gains = self.working.judge.gains(pairs) * scale
+        scale = self.study.gain_scale
+        answers, ends = self.study.judge.verdicts(pairs, delta=self.delta, interval=interval)
+        gains = self.study.judge.gains(pairs) * scale
         return tuple(
             MergeVerdict(
                 merge.left,
@@ -317,7 +317,7 @@ class Evidence:
     @cached_property
     def _near(self) -> tuple[FloatArray, FloatArray]:
         """Partially pooled coefficients (K, p) and their means over clusters (C, p)."""
-        near = coefficients(self.working.moments, self.working.hyper)
+        near = coefficients(self.study.moments, self.study.hyper)
         return near, np.stack([near[members].mean(axis=0) for members in self._members])
 
     def _names_in(self, cluster: int) -> list[str]:
@@ -326,7 +326,7 @@ class Evidence:
     @cached_property
     def details(self) -> Details:
         """Figures that a report shows beyond the result itself."""
-        w, scale = self.working, self.working.basis.target_scale**2
+        w, scale = self.study, self.study.basis.target_scale**2
         separate = w.outcome.cells[w.outcome.names.index("separate")]
         cells = {"own": separate, "cluster": self._hard, "pooled": self._joined}
         errors = {name: c.sum(axis=0) / w.moments.w * scale for name, c in cells.items()}
@@ -336,7 +336,7 @@ class Evidence:
             errors=errors,
             own=own,
             own_spread=spread,
-            degrees=self.working.judge.df,
+            degrees=self.study.judge.df,
             cluster_spread=figures.cluster_spreads(w.moments, self.labels, w.basis),
             noise=noise,
             dependent=figures.dependent_columns(w.moments),
@@ -347,7 +347,7 @@ class Evidence:
 
     def _error_of_others(self) -> FloatArray:
         """Error (K,) on each dataset of one model of all the others."""
-        problem = self.working.problem
+        problem = self.study.problem
         beta = figures.others(problem.moments)
         if beta is None:
             return np.full(len(self.labels), np.nan)
@@ -356,7 +356,7 @@ class Evidence:
 
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None where there are no classes."""
-        given, response = self.working.given, self.working.response
+        given, response = self.study.given, self.study.response
         if not response.classes or not isinstance(given, Likelihood):
             return None
         if strategy not in self._scored:
@@ -370,16 +370,16 @@ class Evidence:
 
     def _outside(self, strategy: str) -> FloatArray:
         """Return a strategy's coefficients (F, K, p) fitted outside each fold."""
-        problem = self.working.problem
+        problem = self.study.problem
         if strategy == "clusters":
-            refit = strategies.clusters(self.labels, self.working.hyper)
+            refit = strategies.clusters(self.labels, self.study.hyper)
             return strategies.fit_outside(refit, strategies.fit(refit, problem)[1])
-        return self.working.outcome.outside(strategy, problem)
+        return self.study.outcome.outside(strategy, problem)
 
     @cached_property
     def _upper(self) -> tuple[MergeVerdict, ...]:
         """The merges above the clusters, none of which was made."""
-        names, search = self.described.names, self.working.outcome.search
+        names, search = self.described.names, self.study.outcome.search
         merges = [
             Merge(
                 tuple(names[k] for k in left),
@@ -402,13 +402,13 @@ class Evidence:
             groups = [node.members for node in figures.cut(root, most)]
         elif len(names) > figures.MOST_ON_MAP:
             groups = [tuple(map(int, members)) for members in self._members]
-        scale = self.working.gain_scale
-        return figures.map_of(self.working.judge, groups, self.labels, self.delta, scale)
+        scale = self.study.gain_scale
+        return figures.map_of(self.study.judge, groups, self.labels, self.delta, scale)
 
     @cached_property
     def placement(self) -> Placement:
         """What is needed to place a new dataset: each cluster's coefficients as a distribution."""
-        w = self.working
+        w = self.study
         C = len(self._members)
         m = w.moments
         noise = (w.hyper.noise * w.hyper.relative)[:, None]
@@ -432,9 +432,9 @@ class Evidence:
         Unknown (nan) without an intercept, and for clusters of so few rows that a mean would
         tell them. Rows of a likelihood count by their information.
         """
-        m, C = self.working.moments, len(self._members)
-        features = m.p // m.outputs - int(self.working.basis.intercept)
-        if not self.working.basis.intercept:
+        m, C = self.study.moments, len(self._members)
+        features = m.p // m.outputs - int(self.study.basis.intercept)
+        if not self.study.basis.intercept:
             return np.full((C, features), np.nan)
         G, n = sum_by((m.G[:, 0, :: m.outputs], m.n), self.labels, C)
         means: FloatArray = np.where(

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.engine.study import Working
+from conjoin.engine.study import Study
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
@@ -38,29 +38,25 @@ class PartitionMethod:
     honest validation (None where a partition is validated as it is).
     """
 
-    find: Callable[[Working], IntArray]
+    find: Callable[[Study], IntArray]
     again: Callable[[Moments, Hyper], IntArray] | None
 
 
 def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
-    return PartitionMethod(
-        lambda working: find(working.moments), lambda moments, hyper: find(moments)
-    )
+    return PartitionMethod(lambda study: find(study.moments), lambda moments, hyper: find(moments))
 
 
-def _risk(working: Working) -> IntArray:
-    found = working.outcome
-    labels = strategies.settle(
-        found, working.problem, working.weights, lambda labels: working.hard(labels)[1]
+def _risk(study: Study) -> IntArray:
+    found = study.outcome
+    labels = strategies.choose_partition(
+        found, study.problem, study.weights, lambda labels: study.cluster_fit(labels)[1]
     )
     if labels.max() == 0:  # nothing found, or joining all predicts better
         return labels
-    return split_apart(labels, found.search.objective, found.search.near, working)
+    return split_apart(labels, found.search.objective, found.search.near, study)
 
 
-def split_apart(
-    labels: IntArray, objective: Objective, near: FloatArray, working: Working
-) -> IntArray:
+def split_apart(labels: IntArray, objective: Objective, near: FloatArray, study: Study) -> IntArray:
     """Undo joins that the verdict says cost error.
 
     Evidence joins datasets whose difference is small against all that the prior allows; with many
@@ -76,7 +72,7 @@ def split_apart(
             tree = grow(Restricted(objective, take(objective.sums, members)), near[members])
             queue.append(Branch(tree, 2 * len(members) - 2, members))
     while queue:
-        found = _verdicts([branch.halves for branch in queue], working)
+        found = _verdicts([branch.halves for branch in queue], study)
         parted = [branch for branch, answer in zip(queue, found) if answer == "apart"]
         for branch in parted:
             result[branch.halves[1]] = fresh
@@ -110,7 +106,7 @@ class Branch:
         return self.tree.children[self.node - self.tree.leaves]
 
 
-def _verdicts(pairs: list[tuple[IntArray, IntArray]], working: Working) -> list[str]:
+def _verdicts(pairs: list[tuple[IntArray, IntArray]], study: Study) -> list[str]:
     """Return the verdict on each join of m datasets at the level of the worst of m - 1."""
     sizes = np.array([len(left) + len(right) for left, right in pairs])
     answers = np.full(len(pairs), "undecided", dtype=object)
@@ -118,21 +114,21 @@ def _verdicts(pairs: list[tuple[IntArray, IntArray]], working: Working) -> list[
         some = np.flatnonzero(sizes == size)
         level = SPLIT_LEVEL / (size - 1)
         asked = [(pairs[i][0].tolist(), pairs[i][1].tolist()) for i in some]
-        answers[some] = working.judge.verdicts(asked, delta=level, interval=False)[0]
+        answers[some] = study.judge.verdicts(asked, delta=level, interval=False)[0]
     return list(answers)
 
 
-def _evidence(working: Working) -> IntArray:
-    return working.outcome.search.labels
+def _evidence(study: Study) -> IntArray:
+    return study.outcome.search.labels
 
 
-def _near(working: Working) -> FloatArray:
+def _near(study: Study) -> FloatArray:
     """Return partially pooled coefficients, whose distances suggest which datasets are alike."""
-    return coefficients(working.moments, working.hyper)
+    return coefficients(study.moments, study.hyper)
 
 
-def _mallows(working: Working) -> IntArray:
-    return _least_risk(working.moments, working.weights, _near(working))
+def _mallows(study: Study) -> IntArray:
+    return _least_risk(study.moments, study.weights, _near(study))
 
 
 def _mallows_again(moments: Moments, hyper: Hyper) -> IntArray:
@@ -149,9 +145,9 @@ def _least_risk(moments: Moments, weights: FloatArray, near: FloatArray) -> IntA
     return improve(objective, prune(grow(objective, near)), near)
 
 
-def _validated(working: Working) -> IntArray:
-    objective = ValidatedObjective.of(working.folds, working.weights)
-    near = _near(working)
+def _validated(study: Study) -> IntArray:
+    objective = ValidatedObjective.of(study.folds, study.weights)
+    near = _near(study)
     return improve(objective, prune(grow(objective, near)), near)
 
 

@@ -4,8 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
-from conjoin.engine.analysis import Described, Evidence
-from conjoin.engine.study import Working
+from conjoin.engine.analysis import Analysis, DatasetFacts
+from conjoin.engine.study import Study
 from conjoin.result.partition import Estimate, Partition
 from conjoin.strategies import core as strategies
 
@@ -14,18 +14,18 @@ MOST_MOVES, CLOSE = 50, 1e-16
 SAME_FOR_ONE = ("separate", "pooled", "clusters", "auto")
 
 
-class Alone(Evidence):
+class Alone(Analysis):
     """What lies behind a single dataset: one model, nothing to join."""
 
     @classmethod
-    def of(cls, described: Described, working: Working, delta: float) -> "Alone":
+    def of(cls, described: DatasetFacts, study: Study, delta: float) -> "Alone":
         """Take the only dataset of a collection."""
         labels = np.zeros(1, dtype=np.int64)
-        return cls(described, working, labels, "none", "none", delta, merges=())
+        return cls(described, study, labels, "none", "none", delta, merges=())
 
     def using(self, strategy: str) -> Partition:
         """Return the one model there is, whatever the strategy."""
-        known, w = self.described, self.working
+        known, w = self.described, self.study
         refit = strategies.separate_fit(w.given)
         beta = strategies.fit(refit, w.given, moves=MOST_MOVES, close=CLOSE)[0][0]
         fit = known.model(w.basis, beta, known.sizes[0], self._error)
@@ -40,12 +40,12 @@ class Alone(Evidence):
             grouping=self.grouping,
             features=known.schema.features,
             schema=known.schema,
-            evidence=self,
+            analysis=self,
         )
 
     @cached_property
     def _error(self) -> float:
-        given = self.working.given
+        given = self.study.given
         cells = strategies.validate(strategies.separate_fit(given), given)
         return float(cells.sum() / given.moments.w.sum())
 
@@ -57,5 +57,5 @@ class Alone(Evidence):
     @cached_property
     def errors(self) -> dict[str, Estimate]:
         """Validated error of the model, under the names of all strategies that it is."""
-        error = self._error * self.working.basis.target_scale**2
+        error = self._error * self.study.basis.target_scale**2
         return dict.fromkeys(SAME_FOR_ONE, Estimate(error, 0.0, 0.0))

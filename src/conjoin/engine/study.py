@@ -23,7 +23,7 @@ FEWEST_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Working:
+class Study:
     """What strategies and partitions are found from.
 
     Parameters
@@ -60,18 +60,18 @@ class Working:
         )
 
     @cached_property
-    def _set_out(self) -> tuple[Problem, Hyper]:
-        return strategies.set_out(self.given)
+    def _start_values(self) -> tuple[Problem, Hyper]:
+        return strategies.start_values(self.given)
 
     @property
     def hyper(self) -> Hyper:
         """Variances of partial pooling with one variance for slopes."""
-        return self._set_out[1]
+        return self._start_values[1]
 
     @property
     def problem(self) -> Problem:
         """The problem with moments near partially pooled coefficients."""
-        return self.given if self.given.exact else self._set_out[0]
+        return self.given if self.given.exact else self._start_values[0]
 
     @property
     def moments(self) -> Moments:
@@ -110,7 +110,7 @@ class Working:
         )
         return float(np.mean(apart - joined)) / self.gain_scale
 
-    def hard(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    def cluster_fit(self, labels: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return coefficients (K, p) and losses (F, K) of clusters with one model each."""
         key = labels.tobytes()
         if key not in self._hard:
@@ -151,7 +151,7 @@ class Working:
         seed: int,
         count: str,
         progress: Progress | None = None,
-    ) -> "Working":
+    ) -> "Study":
         """Form moments of a collection."""
         X, y, w, starts = collection.X, collection.y, collection.weights, collection.starts
         basis = Basis.from_rows(X, y, w, intercept=intercept)
@@ -177,7 +177,7 @@ class Working:
         seed: int,
         count: str,
         progress: Progress | None = None,
-    ) -> "Working":
+    ) -> "Study":
         """Take moments of folds (K, F) that were formed elsewhere."""
         given = LeastSquares(folds)
         return cls(basis, given, Response(), _shares(given.moments.w, count), seed, progress)

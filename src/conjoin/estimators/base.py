@@ -28,7 +28,7 @@ from conjoin.checks import check_count, check_level
 from conjoin.engine.criteria import CRITERIA
 from conjoin.engine.methods import PARTITIONS
 from conjoin.engine.single import Alone
-from conjoin.engine.study import Working
+from conjoin.engine.study import Study
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError, ReadError
 from conjoin.estimators.input import (
     Layout,
@@ -273,14 +273,14 @@ class Join(BaseEstimator):  # type: ignore[misc]
                 progress=progress,
             )
         with small_matrices(len(collection.features)):
-            working = Working.of(
+            study = Study.of(
                 collection,
                 intercept=self.fit_intercept,
                 folds=self.folds,
                 seed=seed,
                 count=self.count,
             )
-            return Alone.of(described(collection), working, self.delta).using("separate")
+            return Alone.of(described(collection), study, self.delta).using("separate")
 
     # --- using the models ------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
 from conjoin.families import is_missing_label, plain_label, shown_classes
-from conjoin.result.fits import expected, label_array, shares
+from conjoin.result.fits import expected, label_array, softmax
 
 
 class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
@@ -234,7 +234,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
         """
-        return shares(self._scores(X, groups))
+        return softmax(self._scores(X, groups))
 
     def predict_log_proba(self, X: Any, groups: Any = None) -> FloatArray:
         """Return the logarithm of `predict_proba`."""

@@ -19,7 +19,7 @@ def section(result: Partition) -> dict[str, Any] | None:
     """
     if not result.classes:
         return None
-    found = result.evidence.scored(result.strategy)
+    found = result.analysis.scored(result.strategy)
     positive = str(result.classes[1]) if len(result.classes) == 2 else None
     facts: dict[str, Any] = {
         "classes": [str(label) for label in result.classes],

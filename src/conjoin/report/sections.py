@@ -214,13 +214,13 @@ class _View:
 
     def __init__(self, result: Partition) -> None:
         self.result = result
-        self.details: Details | None = result.evidence.details
+        self.details: Details | None = result.analysis.details
         self.names = list(result.labels)
         self.position = {name: k for k, name in enumerate(self.names)}
         self.colours = colours(result.clusters)
         self.in_use = np.array([result.coefficients[name].error for name in self.names])
         self.shown = measure_of(result.family).shown
-        basis = result.evidence.placement.basis
+        basis = result.analysis.placement.basis
         self.line_columns = [*([LEVEL_NAME] if basis.intercept else []), *result.features]
         lines = len(result.pooled.lines)
         self.classes = [str(label) for label in result.classes] if lines > 1 else []
@@ -417,7 +417,7 @@ class _View:
     def datasets(self) -> list[dict[str, Any]]:
         """Return errors, the decision with its reason and the runner-up of every dataset."""
         found = []
-        alternatives = self.result.evidence.all_alternatives
+        alternatives = self.result.analysis.all_alternatives
         for k, name in enumerate(self.names):
             cluster, model = self.result.labels[name], self.result.coefficients[name]
             own, other = _own_and_other(alternatives[name], cluster)
@@ -495,7 +495,7 @@ def colours(clusters: Sequence[Sequence[str]]) -> list[int]:
 
 def _more_cautions(result: Partition) -> list[str]:
     """Return what is odd about columns and datasets."""
-    details: Details | None = result.evidence.details
+    details: Details | None = result.analysis.details
     if details is None:
         return []
     found = []

@@ -26,7 +26,7 @@ def summarize(result: Partition, *, most_steps: int | None = None) -> dict[str, 
     `most_steps` limits the ledger: a verdict on each of a thousand joins takes seconds.
     """
     errors = result.errors
-    scored = result.evidence.scored(result.strategy) if result.classes else None
+    scored = result.analysis.scored(result.strategy) if result.classes else None
     scores = {} if scored is None else scored.scores
     return {
         "conjoin": __version__,
@@ -101,7 +101,7 @@ def _scored(scored: Scored) -> dict[str, Any]:
 
 def scores_in_words(result: Partition) -> str:
     """Say how good the probabilities of classes are."""
-    scored = result.evidence.scored(result.strategy)
+    scored = result.analysis.scored(result.strategy)
     if scored is None:
         return "How good the probabilities are is not known: the model file was written without it."
     means = scored.means()
@@ -116,7 +116,7 @@ def cautions(result: Partition) -> list[str]:
     """Return what a reader should know before trusting the result."""
     found = []
     least = min(e.error for e in result.errors.values())
-    if least < EXACT * result.evidence.placement.basis.target_scale**2:
+    if least < EXACT * result.analysis.placement.basis.target_scale**2:
         found.append(
             f"The features give '{result.schema.roles.target}' almost exactly; does one of them "
             "contain it? Leave such columns out with features."
@@ -133,7 +133,7 @@ def cautions(result: Partition) -> list[str]:
             f"{len(few)} of {len(result.labels)} datasets {have} no more rows than features "
             f"({len(result.features)}); {live} on what others lend."
         )
-    scored = result.evidence.scored(result.strategy) if result.classes else None
+    scored = result.analysis.scored(result.strategy) if result.classes else None
     one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())
     if one_class:
         have = "has" if one_class == 1 else "have"
@@ -149,7 +149,7 @@ def summarize_dataset(result: Partition, name: str) -> dict[str, Any]:
     alternatives = result.explain(name)
     cluster = result.labels[name]
     model, pooled = result.coefficients[name], result.pooled
-    scored = result.evidence.scored(result.strategy) if result.classes else None
+    scored = result.analysis.scored(result.strategy) if result.classes else None
     return {
         "dataset": name,
         "cluster": cluster,
@@ -194,7 +194,7 @@ def _widths(fit: Fit) -> Iterator[tuple[str, float]]:
 def _dataset_errors(result: Partition, name: str) -> dict[str, float | None]:
     """Return the errors of several models on left-out rows of one dataset."""
     found = {f"in use, strategy '{result.strategy}'": _finite(result.coefficients[name].error)}
-    details = result.evidence.details
+    details = result.analysis.details
     if details is not None:
         k = list(result.labels).index(name)
         for key, words in (("own", "its own"), ("cluster", "its cluster's"), ("pooled", "pooled")):

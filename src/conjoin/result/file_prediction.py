@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conjoin._typing import AnyArray, FloatArray, Progress
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
-from conjoin.result.fits import expected, shares, values_of
+from conjoin.result.fits import expected, softmax, values_of
 from conjoin.result.partition import ON_UNSEEN, Partition, dataset_names
 from conjoin.sources.read import DATASET, Source, open_source, read_batches
 from conjoin.sources.write import write_batches
@@ -143,7 +143,7 @@ class _Rows:
                 sums[name] = sums.get(name, 0.0) + own.sum(axis=0)
                 counts[name] = counts.get(name, 0) + len(own)
         self.beyond, self.beyond_by_column = 0, None
-        place = self.model.evidence.placement.nearest
+        place = self.model.analysis.placement.nearest
         return {name: place(sums[name][np.newaxis] / counts[name]) for name in sums}
 
     def predicted(
@@ -177,7 +177,7 @@ class _Rows:
         """Return predictions, and probabilities of classes, from values of the models' lines."""
         if not self.model.classes:
             return [pa.array(expected(scores, self.model.schema.response))]
-        P = shares(scores)
+        P = softmax(scores)
         likely = self._labels.take(pa.array(np.argmax(P, axis=1)))
         return [likely, *(pa.array(np.ascontiguousarray(column)) for column in P.T)]
 

@@ -104,7 +104,7 @@ class LogisticFit:
 
     def predict_proba(self, X: Any, *, limit: bool = True) -> FloatArray:
         """Return the probability of each class (rows, classes)."""
-        return shares(_scores(self, self.lines, X, limit))
+        return softmax(_scores(self, self.lines, X, limit))
 
     def predict(self, X: Any, *, limit: bool = True) -> AnyArray:
         """Return the most likely class of each row."""
@@ -135,7 +135,7 @@ def expected(scores: FloatArray, response: Response) -> FloatArray:
     return np.exp(np.minimum(line, LARGEST_LOG)) if response.family == "poisson" else line
 
 
-def shares(scores: FloatArray) -> FloatArray:
+def softmax(scores: FloatArray) -> FloatArray:
     """Return probabilities (rows, classes) from log-odds (rows, 1) or scores (rows, classes)."""
     if scores.shape[1] == 1:
         scores = np.concatenate([np.zeros_like(scores), scores], axis=1)

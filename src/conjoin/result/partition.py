@@ -22,7 +22,7 @@ from conjoin.result.fits import (
     expected,
     limited,
     most_likely,
-    shares,
+    softmax,
 )
 from conjoin.result.placement import Placement
 from conjoin.result.scores import Bin, Scored, Scores
@@ -166,7 +166,7 @@ class Assignment:
     model: Fit = field(repr=False)
 
 
-class Evidence(Protocol):
+class Analysis(Protocol):
     """What lies behind a partition (`conjoin.engine.analysis`, or read from a file)."""
 
     @property
@@ -250,7 +250,7 @@ class Partition:
     grouping: str
     features: tuple[str, ...]
     schema: Schema = field(repr=False)
-    evidence: Evidence = field(repr=False, compare=False)
+    analysis: Analysis = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         """Say in a sentence what was found."""
@@ -260,12 +260,12 @@ class Partition:
 
     def using(self, strategy: str) -> "Partition":
         """Return the same result with the models of another strategy; nothing is fitted again."""
-        return self if strategy == self.strategy else self.evidence.using(strategy)
+        return self if strategy == self.strategy else self.analysis.using(strategy)
 
     @property
     def weights(self) -> dict[str, float]:
         """Shares of the strategies in "auto"."""
-        return self.evidence.weights
+        return self.analysis.weights
 
     @property
     def errors(self) -> dict[str, Estimate]:
@@ -274,21 +274,21 @@ class Partition:
         Where a partition cannot be found anew from part of the rows (the paper's methods, a ready
         criterion, "validated") it is kept as it is, which flatters "clusters".
         """
-        return self.evidence.errors
+        return self.analysis.errors
 
     @property
     def history(self) -> tuple[Merge, ...]:
         """The steps to the clusters: joins, and the best joins that were refused."""
-        return self.evidence.history
+        return self.analysis.history
 
     @property
     def verdicts(self) -> tuple[MergeVerdict, ...]:
         """The ledger: a verdict on every step of the history."""
-        return self.evidence.verdicts
+        return self.analysis.verdicts
 
     def ledger(self, most: int | None = None) -> tuple[MergeVerdict, ...]:
         """Return the ledger's first lines; verdicts on all of very many steps take time."""
-        return self.evidence.ledger(most)
+        return self.analysis.ledger(most)
 
     def explain(self, name: str) -> tuple[Alternative, ...]:
         """Say what joining a dataset with its own cluster is worth, then with the nearest others.
@@ -299,7 +299,7 @@ class Partition:
             raise DataError(
                 f"Dataset {name!r} was not there at fitting; known are {shown(list(self.labels))}."
             )
-        return self.evidence.alternatives(str(name))
+        return self.analysis.alternatives(str(name))
 
     @property
     def representation(self) -> Any:
@@ -314,7 +314,7 @@ class Partition:
     @property
     def settings(self) -> dict[str, Any]:
         """What the partition was asked for with; of files the names only."""
-        return dict(self.evidence.settings)
+        return dict(self.analysis.settings)
 
     @property
     def cluster_cost(self) -> float:
@@ -350,7 +350,7 @@ class Partition:
 
     def _scored(self) -> Scored:
         self._check_classes("so there are no scores of probabilities; see errors")
-        found = self.evidence.scored(self.strategy)
+        found = self.analysis.scored(self.strategy)
         if found is None:
             raise ArgumentError(
                 "Scores of probabilities are not in the model file, which was written without "
@@ -386,7 +386,7 @@ class Partition:
         """Return the probability of each class (rows, classes); arguments as in `predict`."""
         self._check_classes()
         rows, names = self.encode(X, dataset)
-        return shares(self.scores_encoded(rows, names, on_unseen=on_unseen, limit=limit))
+        return softmax(self.scores_encoded(rows, names, on_unseen=on_unseen, limit=limit))
 
     def _check_classes(self, words: str = "so there are no probabilities; use predict") -> None:
         if not self.classes:
@@ -423,7 +423,7 @@ class Partition:
         """Predict rows of features (n, features) that belong to the named datasets."""
         scores = self.scores_encoded(rows, names, on_unseen=on_unseen, limit=limit)
         if self.classes:
-            return most_likely(shares(scores), self.classes)
+            return most_likely(softmax(scores), self.classes)
         return expected(scores, self.schema.response)
 
     def scores_encoded(
@@ -463,7 +463,7 @@ class Partition:
         if on_unseen == "nearest":
             for name in unseen:
                 own = row_names == name
-                lines = self.models[self.evidence.placement.nearest(rows[own])].lines
+                lines = self.models[self.analysis.placement.nearest(rows[own])].lines
                 slopes = np.array([list(line.coef.values()) for line in lines])
                 scores[own] = rows[own] @ slopes.T + [line.intercept for line in lines]
         return scores
@@ -490,7 +490,7 @@ class Partition:
         rows, _ = self.encode(X, "new")
         response = self.schema.response
         target = known_target(y, len(rows), response)
-        placement = self.evidence.placement
+        placement = self.analysis.placement
         probability, beta = placement.place(rows, target, family_of(response))
         best = int(np.argmax(probability))
         return Assignment(

@@ -130,7 +130,7 @@ def _checksum(content: Any) -> str:
 
 def _content(result: Partition) -> dict[str, Any]:
     names, limits = list(result.coefficients), result.pooled.limits
-    placement = result.evidence.placement
+    placement = result.analysis.placement
     return {
         "schema": result.schema.to_plain(),
         **_representation(result),
@@ -159,12 +159,12 @@ def _content(result: Partition) -> dict[str, Any]:
         "alternatives": [
             [
                 [a.cluster, a.verdict, _number(a.gain), *(_number(x) for x in a.interval)]
-                for a in result.evidence.all_alternatives[name]
+                for a in result.analysis.all_alternatives[name]
             ]
             for name in names
         ],
         "settings": dict(result.settings),
-        "details": _details(result.evidence.details, names),
+        "details": _details(result.analysis.details, names),
         **_scores(result, names),
         "placement": {
             "basis": {
@@ -241,7 +241,7 @@ def _details(details: Details | None, names: list[str]) -> dict[str, Any] | None
 
 def _scores(result: Partition, names: list[str]) -> dict[str, Any]:
     """Return scores of probabilities, where the target is a class and they are known."""
-    found = result.evidence.scored(result.strategy) if result.classes else None
+    found = result.analysis.scored(result.strategy) if result.classes else None
     if found is None:
         return {}
     scores = [found.scores[name] for name in names]
@@ -291,8 +291,8 @@ def _array(values: AnyArray, kind: str = "<f8") -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """Evidence as it was when the model was saved."""
+class StoredAnalysis:
+    """Analysis as it was when the model was saved."""
 
     strategy: str
     weights: dict[str, float]
@@ -349,7 +349,7 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         )
         for merge, line in zip(history, content["verdicts"])
     )
-    evidence = Stored(
+    analysis = StoredAnalysis(
         strategy=content["strategy"],
         weights=content["weights"],
         errors={name: Estimate(*map(float, e)) for name, e in content["errors"].items()},
@@ -378,7 +378,7 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         grouping=content["grouping"],
         features=schema.features,
         schema=schema,
-        evidence=evidence,
+        analysis=analysis,
     )
 
 

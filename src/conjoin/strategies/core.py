@@ -25,7 +25,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.execution import both, each
+from conjoin.execution import in_threads, side_by_side
 from conjoin.grouping.agglomerative import (
     MOST_FULL,
     Tree,
@@ -231,7 +231,7 @@ def fit_outside(refit: Refit, problem: Problem) -> FloatArray:
     )
 
 
-def set_out(problem: Problem) -> tuple[Problem, Hyper]:
+def start_values(problem: Problem) -> tuple[Problem, Hyper]:
     """Return variances of partial pooling with one for slopes, and moments near its coefficients.
 
     All strategies set out from there.
@@ -277,7 +277,9 @@ def make_plan(problem: Problem, slopes: Hyper, *, intercept: bool = True) -> Pla
             hypers[family.name] = simpler = hyper
         return hypers
 
-    search, hypers = both(lambda: Search.of(moments, slopes), families, alone=_is_quick(moments))
+    search, hypers = side_by_side(
+        lambda: Search.of(moments, slopes), families, alone=_is_quick(moments)
+    )
     refits: dict[str, Refit] = {
         "separate": separate_fit(problem),
         **{name: _partial(hyper) for name, hyper in hypers.items()},
@@ -426,7 +428,7 @@ def run(
 ) -> Outcome:
     """Fit, validate and combine all strategies.
 
-    `problem` and `slopes` are those of `set_out`; `dataset_weights` (K,) say how much the error of
+    `problem` and `slopes` are those of `start_values`; `dataset_weights` (K,) say how much the error of
     each dataset counts and sum to one.
     """
     tell = progress or (lambda done, total: None)
@@ -440,7 +442,7 @@ def run(
         return beta, fit_outside(plan.fold_refits[name], near)
 
     coef, outside = [], []
-    found = each(fitted, names, alone=_is_quick(problem.moments))
+    found = in_threads(fitted, names, alone=_is_quick(problem.moments))
     for done, (beta, folds) in enumerate(found, start=len(names) // 2 + 1):
         coef.append(beta)
         outside.append(folds)
@@ -473,7 +475,7 @@ def _not_averaged(moments: Moments) -> tuple[str, ...]:
     return (*NOT_AVERAGED, *WITHOUT_LEVELS) if seen < FEWEST_SEEN else NOT_AVERAGED
 
 
-def settle(
+def choose_partition(
     outcome: Outcome, problem: Problem, w: FloatArray, kept: Callable[[IntArray], FloatArray]
 ) -> IntArray:
     """Return the partition to use: the one of best evidence, unless joining all predicts better.
@@ -490,7 +492,7 @@ def settle(
     if _is_small(problem.moments) and K <= MOST_FULL:
         found, joined = validate_partition(evidence_partition, problem, hyper), kept(everything)
     else:
-        found, joined = each(kept, [labels, everything], alone=_is_quick(problem.moments))
+        found, joined = in_threads(kept, [labels, everything], alone=_is_quick(problem.moments))
     parts = _paired(np.stack([found, joined]), problem.moments.w, w)
     lead = parts[0] - parts[1]
     return everything if lead.sum() > np.sqrt(len(lead)) * lead.std() else labels

@@ -32,7 +32,7 @@ from conjoin.representations.torch.tools import (
     train,
 )
 from conjoin.representations.training import Course, Training
-from conjoin.result.fits import expected, label_array, most_likely, shares
+from conjoin.result.fits import expected, label_array, most_likely, softmax
 from conjoin.result.partition import Partition, dataset_names
 from conjoin.tables.frame import in_memory, is_table, to_frame
 from conjoin.tables.schema import Schema
@@ -184,7 +184,7 @@ class Heads(Module):  # type: ignore[misc]
         """
         lines = self.lines(X, dataset)
         if self.response.classes:
-            return most_likely(shares(lines), self.response.classes)
+            return most_likely(softmax(lines), self.response.classes)
         return expected(lines, self.response)
 
     def predict_proba(self, X: Any, dataset: Any = None) -> FloatArray:
@@ -194,7 +194,7 @@ class Heads(Module):  # type: ignore[misc]
                 "The target of these heads has no classes, so there are no probabilities; use "
                 "predict."
             )
-        return shares(self.lines(X, dataset))
+        return softmax(self.lines(X, dataset))
 
     def lines(self, X: Any, dataset: Any = None) -> FloatArray:
         """Return the outputs of heads themselves (n, outputs); arguments as in `predict`."""
