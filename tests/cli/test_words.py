@@ -1,6 +1,7 @@
 import pytest
 
-from conjoin.cli.words import printable, with_options
+from conjoin.cli.words import with_options
+from conjoin.text import printable
 
 
 @pytest.mark.parametrize(

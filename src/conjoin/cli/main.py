@@ -15,8 +15,9 @@ import typer
 from typer.core import TyperGroup
 
 from conjoin.cli.reproduce import reproduce
-from conjoin.cli.words import printable, with_options
+from conjoin.cli.words import with_options
 from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
+from conjoin.text import printable
 
 MOST_NAMES_SHOWN = 5
 PAGES = (".html", ".htm")

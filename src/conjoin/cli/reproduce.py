@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from conjoin.cli.words import printable
 from conjoin.errors import ArgumentError
+from conjoin.text import printable
 
 SYNTHETIC = ("table2", "table3", "table4")
 REAL = ("table1", "table5", "table6", "table7")

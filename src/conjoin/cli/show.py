@@ -15,12 +15,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from conjoin.cli.words import printable, with_options
+from conjoin.cli.words import with_options
 from conjoin.paper.tables.synthetic import Cell
 from conjoin.report.measure import Measure, measure_of, measure_of_fit
-from conjoin.report.summarize import cautions, few, headline, scores_in_words
+from conjoin.report.summarize import cautions, headline, scores_in_words
 from conjoin.result.fits import LogisticFit
 from conjoin.result.partition import Comparison, Partition
+from conjoin.text import listed, printable
 
 BAR_WIDTH = 16
 MOST_STEPS_SHOWN = 12
@@ -82,14 +83,14 @@ def _show_scores(console: Console, result: Partition) -> None:
         console.print(_text(scores_in_words(result), "dim"))
         return
     two = len(result.classes) == 2
-    share = printable(f"share of {few([str(result.classes[1])])}") if two else "most frequent"
+    share = printable(f"share of {listed([str(result.classes[1])])}") if two else "most frequent"
     numbers = ("rows", "log loss", "Brier score", "AUC", share)
     table = _table("dataset", *numbers, right=numbers)
     for name, one in list(scored.scores.items())[:MOST_SCORES_SHOWN]:
         best = result.classes[1] if two else max(one.shares, key=lambda c: one.shares[c])
         words = f"{100 * one.shares[best]:.0f} %"
-        words = words if two else f"{few([str(best)])}, {words}"
-        table.add_row(_text(few([name])), f"{one.rows:,}", *_scores(asdict(one)), _text(words))
+        words = words if two else f"{listed([str(best)])}, {words}"
+        table.add_row(_text(listed([name])), f"{one.rows:,}", *_scores(asdict(one)), _text(words))
     hidden = len(scored.scores) - MOST_SCORES_SHOWN
     if hidden > 0:
         table.add_row(f"... and {hidden:,} more")
@@ -161,7 +162,7 @@ def _clusters(result: Partition) -> Table:
     table = _table("cluster", "datasets", *numbers, right=numbers)
     pairs = list(enumerate(zip(result.clusters, result.models), start=1))
     for i, (cluster, model) in pairs[:MOST_CLUSTERS_SHOWN]:
-        names = _text(few(cluster, MOST_MEMBERS_SHOWN))
+        names = _text(listed(cluster, MOST_MEMBERS_SHOWN))
         table.add_row(str(i), names, f"{model.rows:,}", measure.text(model.error))
     if len(pairs) > MOST_CLUSTERS_SHOWN:
         table.add_row("...", f"and {len(pairs) - MOST_CLUSTERS_SHOWN:,} more clusters", "", "")
@@ -220,8 +221,8 @@ def _ledger(result: Partition) -> Table:
     table = _table("join", "with", *numbers, "verdict", "decision", right=numbers)
     for line in result.ledger(MOST_STEPS_SHOWN):
         table.add_row(
-            _text(few(line.left, MOST_JOINED_SHOWN)),
-            _text(few(line.right, MOST_JOINED_SHOWN)),
+            _text(listed(line.left, MOST_JOINED_SHOWN)),
+            _text(listed(line.right, MOST_JOINED_SHOWN)),
             _signed(line.gain),
             _interval(line.interval),
             _verdict(line.verdict),
@@ -284,7 +285,7 @@ def _alternatives(lines: Sequence[dict[str, Any]]) -> Table:
     for line in lines:
         table.add_row(
             f"{line['cluster'] + 1}{' (its own)' if line['own'] else ''}",
-            _text(few(line["datasets"])),
+            _text(listed(line["datasets"])),
             _signed(line["gain"]),
             _interval(line["interval"]),
             _verdict(line["verdict"]),

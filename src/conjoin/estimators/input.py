@@ -19,7 +19,7 @@ from conjoin._typing import AnyArray
 from conjoin.errors import ArgumentError, DataError
 from conjoin.tables.frame import is_table, to_frame
 from conjoin.tables.names import DATASET
-from conjoin.tables.schema import shown
+from conjoin.text import quoted
 
 ONLY = "all"  # name of the dataset where none is given
 
@@ -121,7 +121,7 @@ def check_there(by: Sequence[str], columns: Sequence[str]) -> None:
         if name not in columns:
             raise DataError(
                 f"X lacks column {name!r}, which by names as that of the datasets; columns are "
-                f"{shown(columns)}."
+                f"{quoted(columns)}."
             )
 
 

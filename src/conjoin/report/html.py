@@ -24,9 +24,9 @@ TEMPLATES = "conjoin.report"
 
 def write_report(result: Partition, path: str | Path, *, title: str | None = None) -> None:
     """Write the page of a result to a file, whole or not at all."""
-    from conjoin.result.store import write_whole
+    from conjoin.files import write_text
 
-    write_whole(Path(path), render(describe(result, title)))
+    write_text(Path(path), render(describe(result, title)))
 
 
 def render(page: Mapping[str, Any]) -> str:

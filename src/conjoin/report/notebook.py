@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from html import escape
 
 from conjoin.report.measure import measure_of
-from conjoin.report.summarize import few, scores_in_words
+from conjoin.report.summarize import scores_in_words
 from conjoin.result.partition import Partition
+from conjoin.text import listed
 
 MOST_ERRORS = 200  # datasets up to which a notebook shows the strategies' errors unasked
 MOST_CLUSTERS, MOST_MEMBERS = 20, 8  # that a notebook shows
@@ -28,7 +29,7 @@ def notebook_view(result: Partition) -> str:
         if result.classes:
             parts.append(f"<p>{escape(scores_in_words(result))}</p>")
     members = [
-        (str(k), str(len(names)), few(names, MOST_MEMBERS))
+        (str(k), str(len(names)), listed(names, MOST_MEMBERS))
         for k, names in enumerate(result.clusters[:MOST_CLUSTERS])
     ]
     parts.append(_html_table(("cluster", "size", "datasets"), members))

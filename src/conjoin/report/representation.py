@@ -109,11 +109,11 @@ def describe(picture: Picture) -> str:
 
 def write_picture(picture: Picture, path: str | Path) -> None:
     """Write the picture to an SVG file of its own."""
-    from conjoin.result.store import write_whole
+    from conjoin.files import write_text
 
     style = f"<style>{_style()}</style>"
     ground = '<rect class="page" width="100%" height="100%"/>'
-    write_whole(Path(path), draw(picture, style + ground) + "\n")
+    write_text(Path(path), draw(picture, style + ground) + "\n")
 
 
 def _places(picture: Picture) -> list[FloatArray]:

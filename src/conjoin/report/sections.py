@@ -17,12 +17,13 @@ from scipy.special import stdtrit
 from conjoin._typing import FloatArray
 from conjoin.report import probabilities
 from conjoin.report.measure import measure_of
-from conjoin.report.summarize import cautions, change, few
+from conjoin.report.summarize import cautions, change
 from conjoin.representations.networks import NAMES as NETWORKS
 from conjoin.representations.picture import Picture, take_picture
 from conjoin.result.details import VERDICTS, Details, Node, cut, whole_tree
 from conjoin.result.fits import Fit
 from conjoin.result.partition import Alternative, MergeVerdict, Partition
+from conjoin.text import listed
 from conjoin.version import __version__
 
 LEVEL = 0.9  # of intervals for coefficients, and for how far strategies are behind the best
@@ -315,8 +316,8 @@ class _View:
 
     def _merge(self, line: MergeVerdict) -> dict[str, Any]:
         return {
-            "left": few(line.left),
-            "right": few(line.right),
+            "left": listed(line.left),
+            "right": listed(line.right),
             "joined": line.joined,
             "verdict": line.verdict,
             "gain": finite(line.gain),
@@ -443,7 +444,7 @@ class _View:
 
     def _decision(self, name: str, cluster: int) -> str:
         others = [n for n in self.result.clusters[cluster] if n != name]
-        return f"with {few(others, 3)}" if others else "alone"
+        return f"with {listed(others, 3)}" if others else "alone"
 
     def _reason(self, name: str, own: Alternative | None) -> str:
         """Say what joining the dataset with its cluster is worth."""
@@ -458,7 +459,7 @@ class _View:
             return None
         return {
             "cluster": other.cluster + 1,
-            "members": few(self.result.clusters[other.cluster], 2),
+            "members": listed(self.result.clusters[other.cluster], 2),
             "verdict": other.verdict,
             "change": self._change(name, other),
         }
@@ -511,15 +512,15 @@ def _more_cautions(result: Partition) -> list[str]:
     if far:
         worst = max(far, key=lambda name: far[name])
         found.append(
-            f"{few(list(far))}: values very far from the others (up to {far[worst]:,.0f} standard "
-            f"deviations from the mean, in ‘{worst}’); are they outliers?"
+            f"{listed(list(far))}: values very far from the others (up to {far[worst]:,.0f} "
+            f"standard deviations from the mean, in ‘{worst}’); are they outliers?"
         )
     noise = details.noise[np.isfinite(details.noise)]
     if len(noise) > 2 and not result.classes:
         names = [n for n, x in zip(result.labels, details.noise) if x > NOISY * np.median(noise)]
         if names:
             found.append(
-                f"{few(names)}: residuals more than three times as large as in most datasets; "
+                f"{listed(names)}: residuals more than three times as large as in most datasets; "
                 "look at the target there."
             )
     return found

@@ -1,7 +1,7 @@
 """A result as a dict of plain values: what `--json` prints and what pages are made of."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -11,12 +11,11 @@ from conjoin.report.probabilities import of_dataset
 from conjoin.result.fits import Fit, LogisticFit
 from conjoin.result.partition import Comparison, MergeVerdict, Partition
 from conjoin.result.scores import Scored
+from conjoin.text import listed
 from conjoin.version import __version__
 
-MOST_MEMBERS_SHOWN = 6
 MOST_CLUSTERS_SHOWN = 6
 CLEARLY = 1.01  # error over that of separate models from which these are recommended
-LONGEST_NAME = 60
 EXACT = 1e-4  # error over the target's variance below which a feature may contain the target
 
 
@@ -212,15 +211,15 @@ def _reason(result: Partition, name: str) -> str:
     if others:
         own = lines[cluster]
         text = (
-            f"{name} is trained with {few(others)}: joining it with them {effect(own.gain)} "
+            f"{name} is trained with {listed(others)}: joining it with them {effect(own.gain)} "
             f"(verdict: {own.verdict})."
         )
     else:
         text = f"{name} is trained alone."
     if nearest is not None:
         text += (
-            f" The nearest alternative is the cluster of {few(result.clusters[nearest.cluster])}: "
-            f"joining it {effect(nearest.gain)} (verdict: {nearest.verdict})."
+            " The nearest alternative is the cluster of "
+            f"{listed(result.clusters[nearest.cluster])}: joining it {effect(nearest.gain)} (verdict: {nearest.verdict})."
         )
     if (others and lines[cluster].gain < 0) or (nearest is not None and nearest.gain > 0):
         text += (
@@ -236,24 +235,6 @@ def _effect(gain: float, measure: Measure) -> str:
         return "has an effect that cannot be estimated"
     effect = "lowers" if gain >= 0 else "raises"
     return f"{effect} the expected {measure.gain} by {abs(gain):.4g}"
-
-
-def few(names: Sequence[str], most: int = MOST_MEMBERS_SHOWN) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(map(short, names[:most])) + (f" and {more} more" if more > 0 else "")
-
-
-def short(name: str) -> str:
-    """Return a name, the middle of a very long one left out.
-
-    >>> short("store " + "x" * 500 + " north")
-    'store xxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxx north'
-    """
-    if len(name) <= LONGEST_NAME:
-        return name
-    half = (LONGEST_NAME - 3) // 2
-    return f"{name[: half + 1]}...{name[-half:]}"
 
 
 def summarize_comparison(result: Comparison) -> dict[str, Any]:
@@ -328,7 +309,7 @@ def clusters_in_words(result: Partition) -> str:
     """Return the clusters, the first few of them, in braces."""
     parts = []
     for cluster in result.clusters[:MOST_CLUSTERS_SHOWN]:
-        parts.append("{" + few(cluster) + "}")
+        parts.append("{" + listed(cluster) + "}")
     more = len(result.clusters) - MOST_CLUSTERS_SHOWN
     return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
 

@@ -17,7 +17,7 @@ from conjoin.result.partition import ON_UNSEEN, Partition, dataset_names
 from conjoin.sources.read import DATASET, Source, open_source, read_batches
 from conjoin.sources.write import write_batches
 from conjoin.tables.frame import in_memory, to_frame
-from conjoin.tables.schema import shown
+from conjoin.text import quoted
 
 BATCH_ROWS = 200_000
 PREDICTION = "prediction"
@@ -87,7 +87,7 @@ def _find_names(model: Partition, source: Source) -> str | None:
         return ""
     raise DataError(
         f"{source.description} lacks column {absent[0]!r}, which names the dataset of a row; add "
-        f"it. Columns are {shown(columns)}."
+        f"it. Columns are {quoted(columns)}."
     )
 
 
@@ -199,7 +199,7 @@ class _Rows:
             many = len(self.unseen) > 1
             _warn(
                 f"{len(self.unseen):,} {'datasets were' if many else 'dataset was'} not there at "
-                f"fitting ({shown(sorted(self.unseen))}); {'they get' if many else 'it gets'} the "
+                f"fitting ({quoted(sorted(self.unseen))}); {'they get' if many else 'it gets'} the "
                 f"{model}."
             )
         if self.nameless:

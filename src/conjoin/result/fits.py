@@ -11,7 +11,7 @@ from conjoin.errors import DataError, warn_caller
 from conjoin.families import Label, Response
 from conjoin.tables.columns import to_columns
 from conjoin.tables.frame import is_table
-from conjoin.tables.schema import shown
+from conjoin.text import quoted
 
 LARGEST_LOG = 700.0  # a count whose logarithm is larger is no number
 
@@ -174,14 +174,14 @@ def check_rows(X: Any, features: Sequence[str]) -> FloatArray:
         columns = to_columns(X, "X")
         absent = [name for name in features if name not in columns]
         if absent:
-            raise DataError(f"X lacks column {absent[0]!r}; the model needs {shown(features)}.")
+            raise DataError(f"X lacks column {absent[0]!r}; the model needs {quoted(features)}.")
         rows = np.stack([np.asarray(columns[name], dtype=np.float64) for name in features], axis=1)
     else:
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
     if rows.shape[1] != len(features):
         raise DataError(
             f"X has {rows.shape[1]} columns, but the model has {len(features)} features: "
-            f"{shown(features)}; pass a frame to have columns found by name."
+            f"{quoted(features)}; pass a frame to have columns found by name."
         )
     if not np.isfinite(rows).all():
         raise DataError("X has missing or infinite values; fill or drop these rows first.")

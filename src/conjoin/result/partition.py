@@ -28,7 +28,8 @@ from conjoin.result.placement import Placement
 from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.tables.frame import in_memory, is_table, to_array, to_frame
 from conjoin.tables.names import SEPARATOR, name_of
-from conjoin.tables.schema import Schema, shown
+from conjoin.tables.schema import Schema
+from conjoin.text import quoted
 
 ON_UNSEEN = ("pooled", "nearest", "raise")
 
@@ -297,7 +298,7 @@ class Partition:
         """
         if str(name) not in self.labels:
             raise DataError(
-                f"Dataset {name!r} was not there at fitting; known are {shown(list(self.labels))}."
+                f"Dataset {name!r} was not there at fitting; known are {quoted(list(self.labels))}."
             )
         return self.analysis.alternatives(str(name))
 
@@ -449,7 +450,7 @@ class Partition:
         if unseen and on_unseen == "raise":
             known = list(self.coefficients)
             raise DataError(
-                f"Dataset {unseen[0]!r} was not there at fitting; known are {shown(known)}. "
+                f"Dataset {unseen[0]!r} was not there at fitting; known are {quoted(known)}. "
                 "Choose on_unseen='pooled' or 'nearest' to predict it all the same."
             )
         if unseen and on_unseen == "pooled":
@@ -457,7 +458,7 @@ class Partition:
             if len(unseen) == 1:
                 were, get = "dataset was", "it gets"
             warn_caller(
-                f"{len(unseen)} {were} not there at fitting ({shown(unseen)}); {get} the pooled "
+                f"{len(unseen)} {were} not there at fitting ({quoted(unseen)}); {get} the pooled "
                 "model."
             )
         if on_unseen == "nearest":

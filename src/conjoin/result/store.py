@@ -9,8 +9,6 @@ import base64
 import hashlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +20,7 @@ from conjoin._typing import AnyArray, FloatArray
 from conjoin.criterion import PairScore
 from conjoin.errors import ArgumentError, ReadError
 from conjoin.families import Label
+from conjoin.files import write_text
 from conjoin.grouping import Merge
 from conjoin.moments import Basis
 from conjoin.representations.learned import Learned, RepresentedSchema
@@ -49,32 +48,7 @@ def save(result: Partition, path: str | Path, extra: Mapping[str, Any] | None = 
         "checksum": _checksum(content),
         "content": content,
     }
-    write_whole(Path(path), json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text so that an interruption leaves the old file, or none, but no half of one."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
-                file.write(text)
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise ArgumentError(
-            f"{str(path)!r} cannot be written ({error.strerror}); name a file in a folder that "
-            "exists and that you may write to."
-        ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_text(Path(path), json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1))
 
 
 def load(path: str | Path) -> Partition:

@@ -428,8 +428,8 @@ def run(
 ) -> Outcome:
     """Fit, validate and combine all strategies.
 
-    `problem` and `slopes` are those of `start_values`; `dataset_weights` (K,) say how much the error of
-    each dataset counts and sum to one.
+    `problem` and `slopes` are those of `start_values`; `dataset_weights` (K,) say how much the
+    error of each dataset counts and sum to one.
     """
     tell = progress or (lambda done, total: None)
     plan = make_plan(problem, slopes, intercept=intercept)

@@ -30,9 +30,9 @@ from conjoin.tables.schema import (
     check_roles,
     complete,
     learn,
-    shown,
 )
 from conjoin.tables.stack import is_text, stack
+from conjoin.text import quoted
 
 COLUMN_CHOICES = ("intersect", "impute")
 MOST_SINGLE_ROWS = 2000  # datasets that may all have one row
@@ -119,7 +119,7 @@ def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Fram
     if not roles.by:
         raise DataError(
             "by is missing: data is one table, so by=... must name the column that says which "
-            f"dataset a row belongs to; columns are {shown(names)}."
+            f"dataset a row belongs to; columns are {quoted(names)}."
         )
     check_roles(roles, names)
     return frame, roles
@@ -337,7 +337,7 @@ def _gone(frame: nw.DataFrame[Any], kept: nw.DataFrame[Any], roles: Roles) -> st
     named = frame.drop_nulls(list(roles.by))
     after = set(_datasets(kept, roles)[0])
     gone = [name for name in _datasets(named, roles)[0] if name not in after]
-    return f"; nothing is left of {shown(gone)}" if gone else ""
+    return f"; nothing is left of {quoted(gone)}" if gone else ""
 
 
 def check_target(frame: Frame, roles: Roles) -> None:
@@ -521,14 +521,14 @@ def drop_constant(schema: Schema, constant: AnyArray) -> tuple[Schema, AnyArray]
     features = schema.features
     if constant.all():
         raise DataError(
-            f"Columns {shown(features)} are constant over all datasets; there is no feature to "
+            f"Columns {quoted(features)} are constant over all datasets; there is no feature to "
             "learn from. Add a column that varies."
         )
     dropped = [name for name, is_constant in zip(features, constant) if is_constant]
     told = [name for name in dropped if name in schema.columns]
     if told:
         warnings.warn(
-            f"Left out, since they have one value in all datasets: {shown(told)}.",
+            f"Left out, since they have one value in all datasets: {quoted(told)}.",
             ConjoinWarning,
             stacklevel=6,
         )

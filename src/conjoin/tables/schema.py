@@ -37,6 +37,7 @@ from conjoin.tables.encoding import (
     to_plain,
 )
 from conjoin.tables.frame import Frame, fitted
+from conjoin.text import quoted
 
 MISSING_CHOICES = ("indicator", "median", "drop", "raise")
 MOST_LEVELS = 20  # with a 0/1 column of their own
@@ -269,7 +270,7 @@ def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
     names = roles.features or tuple(name for name in types if name not in aside)
     if not names:
         raise DataError(
-            f"There is no column besides {shown(sorted(c for c in aside if c))}; add features."
+            f"There is no column besides {quoted(sorted(c for c in aside if c))}; add features."
         )
     facts = _facts(frame, {name: types[name] for name in names})
     for name in names:
@@ -321,7 +322,7 @@ def close_match(name: str, columns: Any) -> str:
     """Return words for a message: a column of a like name, and which columns there are."""
     close = difflib.get_close_matches(name, sorted(columns), n=1)
     guess = f"did you mean {close[0]!r}? " if close else ""
-    return f"{guess}columns are {shown(list(columns))}."
+    return f"{guess}columns are {quoted(list(columns))}."
 
 
 def _facts(frame: Frame, types: Mapping[str, Any]) -> dict[str, Any]:
@@ -592,10 +593,3 @@ def _absent(encoding: Encoding) -> nw.Expr:
     if isinstance(encoding, Category | Flag) or (isinstance(encoding, Date) and encoding.format):
         return as_text(column).is_null()
     return column.is_null()
-
-
-def shown(names: Sequence[str]) -> str:
-    """Return the first few names for a message."""
-    shown = ", ".join(repr(name) for name in names[:MOST_NAMES_SHOWN])
-    more = len(names) - MOST_NAMES_SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -12,7 +12,8 @@ import pyarrow as pa
 from conjoin.errors import DataError
 from conjoin.tables.frame import Frame, in_memory, to_frame
 from conjoin.tables.names import DATASET, is_valid
-from conjoin.tables.schema import Roles, shown
+from conjoin.tables.schema import Roles
+from conjoin.text import quoted
 
 
 def stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[Frame, Roles]:
@@ -66,7 +67,7 @@ def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
         if column is not None and column not in columns:
             raise DataError(
                 f"{role}={column!r} is not a column of dataset {name!r}; columns are "
-                f"{shown(columns)}."
+                f"{quoted(columns)}."
             )
 
 
@@ -91,7 +92,7 @@ def settle_columns(
         return set(lacking)
     column, without = next(iter(sorted(lacking.items())))
     raise DataError(
-        f"Columns {shown(sorted(lacking))} are not in every dataset ({without[0]!r} lacks "
+        f"Columns {quoted(sorted(lacking))} are not in every dataset ({without[0]!r} lacks "
         f"{column!r}); choose columns='intersect' to leave them out, columns='impute' to fill them "
         "in, or name the columns to use with features=[...]."
     )
