@@ -14,6 +14,7 @@ FAMILIES = ("auto", "gaussian", "logistic", "poisson")
 MOST_CLASSES = 50
 FEWEST_ROWS_PER_CLASS = 2  # on average
 MOST_SHOWN = 5
+LARGEST_LOG = 700.0  # exp(709.8) is the largest double; a larger logarithm would become inf
 
 Label: TypeAlias = str | int | float | bool
 
@@ -148,3 +149,27 @@ def shown_classes(classes: Sequence[Any]) -> str:
     words = ", ".join(repr(label) for label in classes[:MOST_SHOWN])
     more = len(classes) - MOST_SHOWN
     return f"{words} and {more} more" if more > 0 else words
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Return probabilities (rows, classes) from log-odds (rows, 1) or scores (rows, classes)."""
+    if scores.shape[1] == 1:
+        scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+
+def expected(scores: FloatArray, response: Response) -> FloatArray:
+    """Return the expected target (rows,) from a model's linear scores (rows, 1)."""
+    line = scores[:, 0]
+    return np.exp(np.minimum(line, LARGEST_LOG)) if response.family == "poisson" else line
+
+
+def most_likely(probabilities: FloatArray, classes: Sequence[Label]) -> AnyArray:
+    """Return the label (rows,) of the most likely class from probabilities (rows, classes)."""
+    return label_array(classes)[np.argmax(probabilities, axis=1)]
+
+
+def label_array(classes: Sequence[Label]) -> AnyArray:
+    """Return labels as an array of their common type; mixed types become objects."""
+    return np.array(classes, dtype=object if len({type(c) for c in classes}) > 1 else None)

@@ -15,11 +15,10 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import ArgumentError
-from conjoin.families import Response
+from conjoin.families import Response, expected, softmax
 from conjoin.moments.resample import stream
 from conjoin.paper.design import Gaussian
 from conjoin.paper.oracle import Oracle
-from conjoin.result.fits import expected, softmax
 from conjoin.sources.read import read_columns
 from conjoin.tables.columns import Columns
 

@@ -16,8 +16,14 @@ from sklearn.utils.validation import check_consistent_length
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
-from conjoin.families import is_missing_label, plain_label, shown_classes
-from conjoin.result.fits import expected, label_array, softmax
+from conjoin.families import (
+    expected,
+    is_missing_label,
+    label_array,
+    plain_label,
+    shown_classes,
+    softmax,
+)
 
 
 class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]

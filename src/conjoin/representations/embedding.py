@@ -9,15 +9,15 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
+from conjoin.families import label_array
 from conjoin.representations.base import Features, Representation, check_inputs, free_names
 from conjoin.representations.learned import naming_columns
 from conjoin.representations.networks import NAMES, Network
 from conjoin.representations.plain import Function, Transformer, check_instance
-from conjoin.result.fits import label_array
 from conjoin.tables import collect
 from conjoin.tables.columns import Columns
-from conjoin.tables.dataset import natural_order
 from conjoin.tables.frame import in_memory, to_frame
+from conjoin.tables.names import natural_order
 from conjoin.tables.schema import Schema
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.tables.dataset import natural_order
+from conjoin.tables.names import natural_order
 
 PANELS = 4
 DATASETS = 8  # in a panel, the largest; each has a colour of its own

@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from conjoin._typing import AnyArray, FloatArray, Progress
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
-from conjoin.result.fits import expected, softmax, values_of
-from conjoin.result.partition import ON_UNSEEN, Partition, dataset_names
+from conjoin.families import expected, softmax
+from conjoin.result.fits import values_of
+from conjoin.result.partition import ON_UNSEEN, Partition
 from conjoin.sources.read import DATASET, Source, open_source, read_batches
 from conjoin.sources.write import write_batches
 from conjoin.tables.frame import in_memory, to_frame
+from conjoin.tables.names import dataset_names
 from conjoin.text import quoted
 
 BATCH_ROWS = 200_000

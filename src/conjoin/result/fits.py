@@ -8,12 +8,10 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import DataError, warn_caller
-from conjoin.families import Label, Response
+from conjoin.families import Label, Response, expected, most_likely, softmax
 from conjoin.tables.columns import to_columns
 from conjoin.tables.frame import is_table
 from conjoin.text import quoted
-
-LARGEST_LOG = 700.0  # a count whose logarithm is larger is no number
 
 
 @dataclass(frozen=True)
@@ -127,30 +125,6 @@ def values_of(fit: Fit, rows: FloatArray) -> FloatArray:
     lines = fit.lines
     coef = np.array([list(line.coef.values()) for line in lines])
     return rows @ coef.T + np.array([line.intercept for line in lines])
-
-
-def expected(scores: FloatArray, response: Response) -> FloatArray:
-    """Return the expected target (rows,) from values of the line (rows, 1)."""
-    line = scores[:, 0]
-    return np.exp(np.minimum(line, LARGEST_LOG)) if response.family == "poisson" else line
-
-
-def softmax(scores: FloatArray) -> FloatArray:
-    """Return probabilities (rows, classes) from log-odds (rows, 1) or scores (rows, classes)."""
-    if scores.shape[1] == 1:
-        scores = np.concatenate([np.zeros_like(scores), scores], axis=1)
-    share = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(share / share.sum(axis=1, keepdims=True))
-
-
-def most_likely(probabilities: FloatArray, classes: Sequence[Label]) -> AnyArray:
-    """Return the label of the most likely class of each row."""
-    return label_array(classes)[np.argmax(probabilities, axis=1)]
-
-
-def label_array(classes: Sequence[Label]) -> AnyArray:
-    """Return labels as an array of their own type."""
-    return np.array(classes, dtype=object if len({type(c) for c in classes}) > 1 else None)
 
 
 def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> FloatArray:

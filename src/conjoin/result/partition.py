@@ -10,7 +10,7 @@ import numpy as np
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.engine.study import family_of
 from conjoin.errors import ArgumentError, DataError, warn_caller
-from conjoin.families import Label, Response
+from conjoin.families import Label, Response, expected, most_likely, softmax
 from conjoin.grouping import Merge
 from conjoin.models.glm import contrasts
 from conjoin.moments import Basis
@@ -19,15 +19,12 @@ from conjoin.result.fits import (
     LinearFit,
     LogisticFit,
     check_rows,
-    expected,
     limited,
-    most_likely,
-    softmax,
 )
 from conjoin.result.placement import Placement
 from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.tables.frame import in_memory, is_table, to_array, to_frame
-from conjoin.tables.names import SEPARATOR, name_of
+from conjoin.tables.names import dataset_names, name_of
 from conjoin.tables.schema import Schema
 from conjoin.text import quoted
 
@@ -557,23 +554,6 @@ class Partition:
         from conjoin.report.plots import plot_calibration
 
         return plot_calibration(self, ax)
-
-
-def dataset_names(frame: Any, by: Sequence[str]) -> list[str | None]:
-    """Return the name of each row's dataset from the columns `by`; None where one is missing."""
-    absent = [name for name in by if name not in frame.columns]
-    if absent or not by:
-        raise DataError(
-            f"X lacks column {absent[0] if absent else 'by'!r}, which names the dataset of a row; "
-            "add it or pass dataset=..."
-        )
-    columns = [frame.get_column(name).to_list() for name in by]
-    return [
-        None
-        if any(value is None or value != value for value in values)
-        else SEPARATOR.join(name_of(value) for value in values)
-        for values in zip(*columns)
-    ]
 
 
 def _names_of_rows(dataset: Any, rows: int) -> list[str | None]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
-from conjoin.families import Label, Response
+from conjoin.families import Label, Response, expected, label_array, most_likely, softmax
 from conjoin.moments.resample import canonical_order, stream
 from conjoin.representations.base import Features, check_choice, check_inputs
 from conjoin.representations.embedding import Embedding
@@ -32,9 +32,9 @@ from conjoin.representations.torch.tools import (
     train,
 )
 from conjoin.representations.training import Course, Training
-from conjoin.result.fits import expected, label_array, most_likely, softmax
-from conjoin.result.partition import Partition, dataset_names
+from conjoin.result.partition import Partition
 from conjoin.tables.frame import in_memory, is_table, to_frame
+from conjoin.tables.names import dataset_names
 from conjoin.tables.schema import Schema
 
 torch = require_torch()
