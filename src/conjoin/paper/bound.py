@@ -1,12 +1,13 @@
-r"""The paper's Algorithm 1: join where phi >= psi, with its constants as published.
+r"""The paper's Algorithm 1: join where phi > psi, with its constants as published.
 
+Two units (datasets, or datasets already joined) enter; phi, psi and a score of the pair leave.
 Notation follows the paper's appendix "Replacing Parameters with Estimators".
 
 ==========  =====================================================================
 symbol      meaning
 ==========  =====================================================================
 a           log(1/delta); Algorithm 2 puts the hyper-parameter alpha here
-delta       confidence level in the terms (1 + delta); stays fixed while alpha varies
+delta       confidence level in the terms (1 + delta); it stays fixed while alpha varies
 n0          n1 + n2 - p
 s2c         residual variance of the joint fit, (rss1 + rss2 + Dd2) / n0
 Dd2         |D(beta1 - beta2)|^2 with D'D = (G1^-1 + G2^-1)^-1
@@ -18,9 +19,9 @@ c1 .. c5    coefficients of the quadratic whose root is c0
 psi         (sqrt(g) + c0 sqrt(tr Sigma + 2 sqrt(tr Sigma^2 a) + 2 |Sigma| a))^2
 ==========  =====================================================================
 
-The inequality is kept as printed, although psi is not an upper bound: c3 is negative wherever
-alpha < 1.0385 n0, then c0 is negative and is *subtracted* (docs/paper-notes.md). A negative
-discriminant makes psi nan, which reads "do not join".
+The inequality is kept as printed, although psi is not an upper bound. Wherever alpha < 1.0385 n0,
+c3 and c0 are negative, so c0 is *subtracted* (docs/paper-notes.md). A negative discriminant makes
+psi nan; the two units are then kept apart.
 """
 
 import math
@@ -46,7 +47,7 @@ from conjoin.paper.design import (
 
 @dataclass(frozen=True, eq=False)
 class PairStatistics:
-    """All that phi and psi take from two samples; fields are stacks (B,) unless scalar."""
+    """All that phi and psi need from two samples; arrays are stacks (B,)."""
 
     n0: float
     A0: float
@@ -63,13 +64,13 @@ class PairStatistics:
         return PairStatistics(self.n0, self.A0, *(getattr(self, f)[index] for f in names))
 
     def column(self) -> "PairStatistics":
-        """Return the stack as a column (B, 1), to be crossed with a row of alphas."""
+        """Return the stack as a column (B, 1), to combine with a row of alphas."""
         return self[..., None]
 
 
 @dataclass(frozen=True, eq=False)
 class Inequality:
-    """Both sides of the inequality with every constant named after the paper."""
+    """Both sides of the inequality; every constant has its name in the paper."""
 
     A1: FloatArray
     A2: FloatArray
@@ -84,7 +85,7 @@ class Inequality:
 
     @property
     def join(self) -> np.ndarray:
-        """Where phi > psi; nan reads as no."""
+        """Where phi > psi; False where either is nan."""
         return self.phi > self.psi
 
 
@@ -92,6 +93,7 @@ def inequality(stats: PairStatistics, a: FloatArray | float, delta: float) -> In
     """Evaluate phi and psi at a = log(1/delta), or at Algorithm 2's alpha."""
     n0, m = stats.n0 if stats.n0 > 0 else np.nan, np.sqrt(stats.Dd2)
     a = np.asarray(a, dtype=np.float64)
+    # The numbers below are those of the appendix "Replacing Parameters with Estimators".
     tau = n0 + 2 * np.sqrt(n0 * a) + 2 * a
     ratio = np.sqrt(a / n0)
 
@@ -116,7 +118,7 @@ def inequality(stats: PairStatistics, a: FloatArray | float, delta: float) -> In
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """Least squares on samples of one unit; `full_rank` if all of them have independent columns."""
+    """Least squares on samples of one unit; `full_rank` if no sample has dependent columns."""
 
     moments: Moments
     G_inverse: FloatArray
@@ -138,8 +140,8 @@ def pair_statistics(
 ) -> tuple[PairStatistics, FloatArray]:
     """Return the statistics of each pair of samples of two stacks, and the joint coefficients.
 
-    With `least_alpha` the norm of Sigma is exact only where phi > 0 at that alpha; elsewhere phi
-    refuses to join at every larger alpha, whatever psi, and the Frobenius norm stands in.
+    With `least_alpha`, the norm of Sigma is exact only where phi > 0 at that alpha. Elsewhere phi
+    is not positive at any larger alpha either, so psi cannot matter: the Frobenius norm is enough.
     """
     joint = one.moments + two.moments
     p = joint.p
@@ -178,7 +180,7 @@ def pair_statistics(
 
 @dataclass(frozen=True, eq=False)
 class BoundUnit:
-    """A unit as Algorithm 1 sees it: the fit, and possible designs of its size."""
+    """A unit prepared for Algorithm 1: its fit, and possible designs of its size."""
 
     unit: Unit
     fits: Fits
@@ -191,23 +193,39 @@ class Bound:
 
     Parameters
     ----------
-    delta : float
+    delta : float, default 0.1
         Confidence level of the inequality.
     known : mapping of dataset name to Gaussian, optional
-        Known distributions of the features; W, A0 and B0 then come by Monte Carlo. Without it they
-        are estimated from `share` of the rows, and the models are fitted to the rest.
-    share : float
+        Known distributions of the features: W, A0 and B0 are computed from them by Monte Carlo.
+        By default they are estimated from `share` of the rows, and models are fitted to the rest.
+    share : float, default 0.4
         Share of the rows for estimating W, A0 and B0.
-    resamples : int
-        Number of draws behind each expectation.
-    overparametrised : bool
+    resamples : int, default 1000
+        Number of draws for each expectation.
+    overparametrised : bool, default False
         Allow datasets with fewer rows than columns, fitted by the Moore-Penrose estimator.
+
+    Raises
+    ------
+    ArgumentError
+        If a level or share is not between 0 and 1, or a count is not a positive whole number.
+    DataError
+        In `prepare`, if a dataset has too few rows.
+
+    Examples
+    --------
+    The bound is cautious: it does not even join a dataset with its exact copy.
+
+    >>> import conjoin
+    >>> rows = {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "y": [1.1, 1.9, 3.2, 3.9, 5.1, 6.0]}
+    >>> conjoin.compare(rows, rows, target="y", method=Bound()).join
+    False
     """
 
-    delta: float = 0.1
+    delta: float = 0.1  # the paper gives no value; Tables 3 and 4 reproduce with 0.1
     known: Mapping[str, Gaussian] | None = field(default=None, repr=False)
-    share: float = 0.4
-    resamples: int = 1000
+    share: float = 0.4  # the share that Algorithm 2 uses for the same purpose
+    resamples: int = 1000  # max_iterations in "Choice of Hyperparameters"
     overparametrised: bool = False
 
     def __post_init__(self) -> None:
@@ -217,7 +235,7 @@ class Bound:
 
     @property
     def threshold(self) -> float:
-        """Join where (phi - psi) is positive."""
+        """Join where phi - psi is positive."""
         return 0.0
 
     def prepare(self, unit: Unit, seed: int) -> BoundUnit:
@@ -245,7 +263,7 @@ class Bound:
         return BoundUnit(unit, Fits.of(Moments.from_rows(Z[rest], t[rest], w[rest])), designs)
 
     def compare(self, a: BoundUnit, b: BoundUnit) -> PairScore:
-        """Return phi, psi and their difference in units of the noise."""
+        """Return phi, psi and their difference, divided by |A0| times the noise variance."""
         constants = design_constants(a.designs, b.designs)
         stats, _ = pair_statistics(a.fits, b.fits, constants)
         alpha = float(np.log(1 / self.delta))

@@ -10,8 +10,8 @@ A0          tr(W1 E[G1^-1 - Gc^-1] + W2 E[G2^-1 - Gc^-1])                 Theore
 B0          E[Z1' W2 Z1] + E[Z2' W1 Z2]                                   Theorem 1
 ==========  ============================================================  ==============
 
-Expectations are averages over a stack of designs: drawn from a known normal distribution, or
-resampled from rows.
+Expectations are averages over a stack of designs. These are drawn from a known normal
+distribution, or resampled from rows. Designs enter; A0 and B0 of a pair leave.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from conjoin.moments.resample import stream
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """Possible designs of one unit: Gram matrices (B, p, p), their mean inverse, and W."""
+    """Possible designs of one unit: W (p, p), Gram matrices G (B, p, p) and their mean inverse."""
 
     W: FloatArray
     G: FloatArray
@@ -42,7 +42,7 @@ class Designs:
 
 @dataclass(frozen=True, eq=False)
 class DesignConstants:
-    """A0 and B0 of a pair, with a root of B0 (root' root = B0)."""
+    """A0 and B0 (p, p) of a pair, with a root (p, p) of B0: root' root = B0."""
 
     A0: float
     B0: FloatArray
@@ -50,7 +50,7 @@ class DesignConstants:
 
     @classmethod
     def of(cls, A0: float, B0: FloatArray) -> "DesignConstants":
-        """Complete the pair with the root."""
+        """Compute the root of B0."""
         return cls(A0, B0, linalg.square_root(B0))
 
 
@@ -75,7 +75,23 @@ def _mean_sandwich(Z: FloatArray, W: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """A known normal distribution of a dataset's features, in the units of the data."""
+    """A known normal distribution of a dataset's features, in the units of the data.
+
+    Parameters
+    ----------
+    mean : array, shape (p,)
+    covariance : array, shape (p, p)
+
+    Raises
+    ------
+    ArgumentError
+        If the shapes do not fit together.
+
+    Examples
+    --------
+    >>> Gaussian([0.0, 2.0], [[1.0, 0.0], [0.0, 1.0]]).second_moment.tolist()
+    [[1.0, 0.0], [0.0, 5.0]]
+    """
 
     mean: FloatArray
     covariance: FloatArray
@@ -105,14 +121,14 @@ class Gaussian:
 def known_designs(
     unit: Unit, known: Mapping[str, Gaussian], n: int, draws: int, seed: int
 ) -> Designs:
-    """Draw designs of n rows from the known distribution of a unit.
+    """Draw `draws` designs of n rows from the known distribution of a unit.
 
-    For datasets already joined, rows come from each of them in proportion to its size.
+    For datasets already joined, each gives rows in proportion to its size.
     """
     missing = [name for name in unit.names if name not in known]
     if missing:
         raise ArgumentError(
-            f"known has no distribution for dataset {missing[0]!r}; pass a Gaussian for every "
+            f"known has no distribution for dataset {missing[0]!r}; pass a Gaussian for each "
             "dataset, or leave known=None to estimate the constants from rows."
         )
     shares = np.asarray(unit.sizes) / sum(unit.sizes)
@@ -127,7 +143,7 @@ def known_designs(
 
 
 def working_second_moment(unit: Unit, gaussian: Gaussian) -> FloatArray:
-    """Return E[z z'] of the design row z in the coordinates of the unit's basis."""
+    """Return E[z z'] (p, p) of a design row z in the coordinates of the unit's basis."""
     basis = unit.basis
     mean = (gaussian.mean - basis.center) / basis.scale
     second = gaussian.covariance / np.outer(basis.scale, basis.scale) + np.outer(mean, mean)

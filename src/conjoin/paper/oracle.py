@@ -1,4 +1,6 @@
-"""Theorem 1: whether joining lowers the expected error when the truth is known.
+"""Theorem 1: whether joining lowers the expected error, given the true coefficients.
+
+Units and the truth enter; variance saved, bias added and their difference leave.
 
 ==========  ====================================================================
 symbol      meaning
@@ -11,9 +13,9 @@ variance    sigma2 tr(W_k E[G_C^-1])
 bias        E[b_k' W_k b_k]
 ==========  ====================================================================
 
-For two datasets, `phi = A0 sigma2` is the variance that joining saves and `psi = delta' B0 delta`
-the bias it costs; joining helps exactly where phi > psi. The same two sums serve for clusters of
-any size, of which Theorem 1 is the case of two.
+For two datasets, joining saves the variance `phi = A0 sigma2` and adds the bias
+`psi = delta' B0 delta`, so it helps exactly where phi > psi. The same sums apply to clusters of any
+size; Theorem 1 is the case of two datasets.
 """
 
 from collections.abc import Mapping
@@ -31,7 +33,7 @@ from conjoin.paper.design import Gaussian, known_designs
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One dataset: possible Gram matrices (B, p, p), second moment, true coefficients."""
+    """One dataset: possible Gram matrices (B, p, p), second moment (p, p), coefficients (p,)."""
 
     G: FloatArray
     W: FloatArray
@@ -51,7 +53,7 @@ def expected_excess(members: list[Member], sigma2: float) -> tuple[float, float]
 
 @dataclass(frozen=True)
 class Oracle:
-    """Decide by the truth.
+    """Decide with the true coefficients: a reference that no method for real data can beat.
 
     Parameters
     ----------
@@ -61,19 +63,33 @@ class Oracle:
         Noise variance in squared units of the target.
     known : mapping of dataset name to Gaussian
         Distributions of the features.
-    draws : int
+    draws : int, default 1000
         Designs drawn for each expectation.
+
+    Raises
+    ------
+    ArgumentError
+        If `sigma2` is negative, `draws` is not a positive whole number, or (in `prepare`) a
+        dataset has no entry in `truth` or `known`.
+
+    Examples
+    --------
+    >>> from conjoin import compare
+    >>> from conjoin.datasets import make_pair
+    >>> pair = make_pair(p=5, n=40, d=0.0)
+    >>> compare(*pair.tables().values(), target="y", method=pair.oracle()).join
+    True
     """
 
     truth: Mapping[str, tuple[float, FloatArray]] = field(repr=False)
     sigma2: float
     known: Mapping[str, Gaussian] = field(repr=False)
-    draws: int = 1000
+    draws: int = 1000  # as many as Algorithm 2 takes resamples ("Choice of Hyperparameters")
 
     def __post_init__(self) -> None:
         check_count("draws", self.draws)
         if not self.sigma2 >= 0:
-            raise ArgumentError(f"sigma2={self.sigma2!r} is not a variance; expected >= 0.")
+            raise ArgumentError(f"sigma2={self.sigma2!r} is not a variance; expected at least 0.")
 
     @property
     def threshold(self) -> float:
@@ -96,7 +112,7 @@ class Oracle:
         return unit, members
 
     def compare(self, a: tuple[Unit, list[Member]], b: tuple[Unit, list[Member]]) -> PairScore:
-        """Return the variance saved (phi), the bias paid (psi) and their difference."""
+        """Return the variance saved (phi), the bias added (psi) and their difference."""
         (unit, one), (_, two) = a, b
         sigma2 = self.sigma2 / unit.basis.target_scale**2
         own = np.add(expected_excess(one, sigma2), expected_excess(two, sigma2))

@@ -1,26 +1,28 @@
-"""The paper's Algorithm 2: phi and psi with a tuned alpha, judged on out-of-samples.
+"""The paper's Algorithm 2: phi and psi with a tuned alpha, scored on out-of-sample rows.
 
-For each of many resamples of n rows from both units, the criterion says join (phi > psi) or apart,
-and the out-of-sample errors of the separate and the joint fits tell whether joining helped. The
-alpha with most agreement on the tuning rows is kept; agreement on fresh rows is the proxy accuracy.
+Two units enter; a score of the pair leaves. The algorithm draws many resamples of n rows from
+both units. In each, the criterion says join (phi > psi) or apart, and the out-of-sample errors of
+the separate and the joint fits show whether joining helped. It keeps the alpha with the most
+agreement on the tuning rows. Agreement on further rows is the proxy accuracy.
 
 ==============  ================================================================
 symbol          meaning
 ==============  ================================================================
 alpha           stands for log(1/delta) in phi and psi; grid 2, 2.01, ..., 10
 n               rows of a resample (the paper: 50, or 100 for many columns)
-helped          sum over both units of (error of own fit - error of joint fit) > 0
-proxy_acc       share of resamples in which "says join" == "helped"
+gain            sum over both units of error of own fit - error of joint fit;
+                joining helped where it is positive
+proxy_acc       share of resamples in which "says join" agrees with "helped"
 signed score    share (says join and helped) - share (says apart and hurt)
 ==============  ================================================================
 
-`rule="literal"` joins where proxy_acc > lambda, as printed. That rule is blind to sign: units which
-certainly differ agree on "apart" every time, score 1 and are joined. `rule="signed"`, the default,
-joins where the signed score is above 0.
+`rule="literal"` joins where proxy_acc > lambda, as printed. That rule ignores the sign: units that
+differ clearly agree on "apart" in every resample, score 1 and are joined. `rule="signed"`, the
+default, joins where the signed score is above 0.
 
-Deviations from the text, both of which only remove noise: the errors of both sides of a comparison
-are taken on the same rows, and on every row of the unit that the resample did not draw, instead of
-1,000 rows drawn from them.
+We deviate from the text in two ways, which only remove noise. Both sides of a comparison are
+judged on the same rows. These are all rows that the resample did not draw, instead of 1,000 rows
+drawn from them.
 """
 
 from collections.abc import Mapping
@@ -50,10 +52,22 @@ from conjoin.paper.design import (
     known_designs,
 )
 
-# Signs along alpha change rarely, so every STRIDE-th alpha is looked at first and only
-# stretches whose ends disagree are walked. Below n0 = POLE the pole of c0 lies inside the grid.
+# The decision changes rarely along the grid of alpha. So every STRIDE-th alpha is evaluated first,
+# and only stretches whose ends disagree are evaluated in full. A stride is only a matter of speed.
 STRIDE = 16
+# c0 has a pole near alpha = 1.04 n0, where the decision may change twice in a stretch. Below
+# n0 = 9.6 the pole lies inside the paper's grid, 2 to 10; 12 leaves a margin for other deltas.
 POLE = 12.0
+# The paper: "50 or 100, depending on the feature size" ("Choice of Hyperparameters"). It does not
+# say from how many columns on; 20 is the most that its synthetic tables have with 50 rows.
+FEW_ROWS, MANY_ROWS, MANY_COLUMNS = 50, 100, 20
+ROWS_PER_COLUMN = 2  # a resample of fewer rows than that is close to interpolation
+ROUNDING = 1e-9  # of shares that sum to one, and of the last step of the grid
+
+
+def training_rows(columns: int) -> int:
+    """Return the paper's number of training rows for a number of columns."""
+    return FEW_ROWS if columns <= MANY_COLUMNS else MANY_ROWS
 
 
 def correct_counts(
@@ -74,7 +88,7 @@ def correct_counts(
     same = at_knots[:, 1:] == at_knots[:, :-1]
     steady = np.sum(at_knots[:, :-1] & same, axis=0)
     counts: IntArray = np.repeat(steady, np.diff(knots))
-    counts[knots[:-1]] = 0  # knots are counted by themselves below
+    counts[knots[:-1]] = 0  # knots are counted separately below
     counts = np.append(counts, 0)
     counts[knots] = np.sum(at_knots, axis=0)
     sample, stretch = np.nonzero(~same)
@@ -85,8 +99,8 @@ def correct_counts(
     return counts + np.bincount(inside[walked], minlength=len(alphas))
 
 
-def helped(one: "Sample", two: "Sample", beta_c: FloatArray) -> FloatArray:
-    """Return the sum over both units of own error minus joint error, on rows left out."""
+def joining_gain(one: "Sample", two: "Sample", beta_c: FloatArray) -> FloatArray:
+    """Return own error minus joint error (B,), summed over both units, on rows left out."""
     own = one.left_out.mse(one.fits.beta) + two.left_out.mse(two.fits.beta)
     joint = one.left_out.mse(beta_c) + two.left_out.mse(beta_c)
     difference: FloatArray = own - joint
@@ -94,23 +108,23 @@ def helped(one: "Sample", two: "Sample", beta_c: FloatArray) -> FloatArray:
 
 
 def signed_score(join: BoolArray, gain: FloatArray) -> float:
-    """Share of samples that say join and gain, minus share that say apart and would lose."""
+    """Share of samples with "join" and a gain, minus share with "apart" and a loss by joining."""
     return float(np.mean(join & (gain > 0)) - np.mean(~join & (gain < 0)))
 
 
 def agreement(join: BoolArray, gain: FloatArray) -> float:
-    """Share of samples in which the criterion agrees with the sign of the gain: proxy_acc."""
+    """Share of samples in which the decision agrees with the sign of the gain: proxy_acc."""
     return float(np.mean(np.where(join, gain > 0, gain < 0)))
 
 
 def best_alpha(stats: PairStatistics, gain: FloatArray, alphas: FloatArray, delta: float) -> float:
-    """Return the first alpha of the grid with the largest agreement."""
+    """Return the first alpha of the grid with the most agreement."""
     return float(alphas[np.argmax(correct_counts(stats, gain, alphas, delta))])
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Resamples of one unit: fits to the drawn rows, moments of the rows left out."""
+    """Resamples (B,) of one unit: fits to the drawn rows, moments of the rows left out."""
 
     fits: Fits
     left_out: Moments
@@ -128,7 +142,7 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class TunedUnit:
-    """A unit as Algorithm 2 sees it: resamples for tuning, then those for the final pass."""
+    """A unit prepared for Algorithm 2: resamples for tuning, then those for the final pass."""
 
     unit: Unit
     sample: Sample
@@ -137,39 +151,55 @@ class TunedUnit:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The paper's Algorithm 2.
+    """The paper's criterion with a tuned confidence level (Algorithm 2).
 
     Parameters
     ----------
-    rule : "signed" or "literal"
-        See the module's text.
-    delta : float
+    rule : {"signed", "literal"}, default "signed"
+        How agreement becomes a decision: "literal" as printed, "signed" with its sign corrected.
+    delta : float, default 0.1
         Level in the terms (1 + delta), fixed while alpha varies.
-    alpha_min, alpha_max, alpha_step : float
+    alpha_min, alpha_max, alpha_step : float, default 2, 10 and 0.01
         The grid of alpha.
-    resamples : int
+    resamples : int, default 1000
         Number of resamples for tuning, for each expectation and for the final pass.
     n : int, optional
         Rows of a resample; by default 50 up to 20 columns, then 100, at least twice the columns.
-    lam : float
-        The paper's lambda, threshold of the literal rule.
-    shares : three floats
+    lam : float, default 0.9
+        The paper's lambda, the threshold of the literal rule.
+    shares : three floats, default (0.4, 0.4, 0.2)
         Shares of the rows for tuning, for estimating W, A0 and B0, and for the final pass.
     known : mapping of dataset name to Gaussian, optional
-        Known distributions of the features, from which W, A0 and B0 then come.
-    overparametrised : bool
+        Known distributions of the features: W, A0 and B0 are computed from them.
+    overparametrised : bool, default False
         Allow samples with fewer rows than columns, fitted by the Moore-Penrose estimator.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of its range.
+    DataError
+        In `prepare`, if a dataset has too few rows for the three parts.
+
+    Examples
+    --------
+    >>> from conjoin import compare
+    >>> from conjoin.datasets import make_pair
+    >>> pair = make_pair(p=3, n=200, d=0.0)
+    >>> compare(*pair.tables().values(), target="y", method=Tuned(resamples=200)).join
+    True
     """
 
     rule: Literal["signed", "literal"] = "signed"
-    delta: float = 0.1
+    delta: float = 0.1  # the paper gives no value; Tables 3 and 4 reproduce with 0.1
+    # The next five are from the paper's "Choice of Hyperparameters".
     alpha_min: float = 2.0
     alpha_max: float = 10.0
     alpha_step: float = 0.01
     resamples: int = 1000
     n: int | None = None
     lam: float = 0.9
-    shares: tuple[float, float, float] = (0.4, 0.4, 0.2)
+    shares: tuple[float, float, float] = (0.4, 0.4, 0.2)  # see docs/paper-notes.md
     known: Mapping[str, Gaussian] | None = field(default=None, repr=False)
     overparametrised: bool = False
 
@@ -181,7 +211,7 @@ class Tuned:
             check_count("n", self.n, least=2)
         if self.rule not in ("signed", "literal"):
             raise ArgumentError(f"rule={self.rule!r} is unknown; expected 'signed' or 'literal'.")
-        if len(self.shares) != 3 or min(self.shares) <= 0 or abs(sum(self.shares) - 1) > 1e-9:
+        if len(self.shares) != 3 or min(self.shares) <= 0 or abs(sum(self.shares) - 1) > ROUNDING:
             raise ArgumentError(
                 f"shares={self.shares!r} cannot split rows; expected three positive numbers that "
                 "sum to 1, such as (0.4, 0.4, 0.2)."
@@ -189,14 +219,14 @@ class Tuned:
         if not 0 < self.alpha_min <= self.alpha_max or self.alpha_step <= 0:
             raise ArgumentError(
                 f"alpha_min={self.alpha_min!r}, alpha_max={self.alpha_max!r}, "
-                f"alpha_step={self.alpha_step!r} make no grid; expected 0 < alpha_min <= alpha_max "
+                f"alpha_step={self.alpha_step!r} give no grid; expected 0 < alpha_min <= alpha_max "
                 "and a positive step."
             )
 
     @property
     def alphas(self) -> FloatArray:
         """The grid of alpha."""
-        steps = int(np.floor((self.alpha_max - self.alpha_min) / self.alpha_step + 1e-9))
+        steps = int(np.floor((self.alpha_max - self.alpha_min) / self.alpha_step + ROUNDING))
         return self.alpha_min + self.alpha_step * np.arange(steps + 1)
 
     @property
@@ -205,10 +235,10 @@ class Tuned:
         return self.lam if self.rule == "literal" else 0.0
 
     def rows_drawn(self, p: int) -> int:
-        """Rows of a resample for a design of p columns."""
+        """Return the rows of a resample for a design of p columns."""
         if self.n is not None:
             return self.n
-        return 50 if p <= 20 else max(100, 2 * p)
+        return max(training_rows(p), ROWS_PER_COLUMN * p)
 
     def draw(self, unit: Unit, seed: int) -> Draws:
         """Split the unit's rows into the three parts and draw from each."""
@@ -219,8 +249,8 @@ class Tuned:
         check_rows(unit.label, n, p, "in a resample", overparametrised=self.overparametrised)
         if len(order) < 3:
             raise DataError(
-                f"Dataset {unit.label!r} has {len(order)} rows, but method='tuned' splits rows in "
-                "three parts; leave it out or use method='risk'."
+                f"Dataset {unit.label!r} has {len(order)} rows, but method='tuned' needs at least 3; "
+                "leave the dataset out or use the default method."
             )
         parts = [order[rows] for rows in split_rows(len(order), self.shares, rng)]
         smallest = min(len(rows) for rows in parts)
@@ -239,9 +269,8 @@ class Tuned:
         return self.prepare_draws(unit, self.draw(unit, seed), seed)
 
     def prepare_draws(self, unit: Unit, draws: Draws, seed: int) -> TunedUnit:
-        """Do the same for given row numbers."""
+        """Resample the unit by given row numbers."""
         Z, t, w = unit.Z, unit.t, unit.weights
-
         resampled = resample(Z, t, w, np.concatenate([draws.tune, draws.final]), unit.moments)
         sample = Sample(Fits.of(resampled.drawn), resampled.left_out)
         if self.known is None:
@@ -259,7 +288,7 @@ class Tuned:
         stats, beta_c = pair_statistics(
             a.sample.fits, b.sample.fits, constants, least_alpha=self.alpha_min
         )
-        gain = helped(a.sample, b.sample, beta_c)
+        gain = joining_gain(a.sample, b.sample, beta_c)
         tune, final = slice(None, self.resamples), slice(self.resamples, None)
         alpha = best_alpha(stats[tune], gain[tune], self.alphas, self.delta)
         sides = inequality(stats[final], alpha, self.delta)
@@ -274,6 +303,6 @@ class Tuned:
 
 
 def _median(values: FloatArray) -> float:
-    """Median of the values that exist; nan if none does."""
+    """Return the median of the values that are not nan; nan if there are none."""
     finite = values[~np.isnan(values)]
     return float(np.median(finite)) if len(finite) else float("nan")
