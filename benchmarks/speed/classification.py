@@ -27,7 +27,9 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info
 
 import conjoin
-from conjoin.models.glm import BERNOULLI, fit_many
+from conjoin.models.glm import fit_many
+from conjoin.models.glm_families import BERNOULLI
+from conjoin.models.padded_rows import SortedRows
 
 DATASETS, ROWS, COLUMNS, CLUSTERS = 1000, 200, 10, 4
 ROUNDS = 3
@@ -52,7 +54,7 @@ def ours(X: np.ndarray, y: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Fit all datasets at once."""
     Z = np.column_stack([np.ones(len(X)), X])
     ridge = np.r_[0.0, np.ones(COLUMNS)]
-    return fit_many(Z, y, np.ones(len(y)), starts, BERNOULLI, ridge).beta
+    return fit_many(SortedRows(Z, y, np.ones(len(y)), starts), BERNOULLI, ridge).beta
 
 
 def auto(X: np.ndarray, y: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Batched generalised linear models: identities, awkward data, derivatives."""
+"""Newton's method for many datasets at once: identities, awkward data, convergence."""
 
 import warnings
 
@@ -6,45 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from conjoin import linalg
-from conjoin.models import glm
-from conjoin.models.glm import (
-    BERNOULLI,
-    POISSON,
-    PaddedRows,
-    blocks,
-    contrasts,
-    fit_glm,
-    fit_many,
-    multinomial,
-    probabilities,
-    sandwich,
-)
+from conjoin.models import glm, padded_rows
+from conjoin.models.glm import fit_glm
+from conjoin.models.glm_families import BERNOULLI, POISSON, contrasts, multinomial
+from conjoin.models.padded_rows import SortedRows
+from tests.models.glm_draws import FAMILIES, STARTS, draw, every_family, padded
 
-SIZES = np.array([60, 200, 35])
-STARTS = np.concatenate([[0], np.cumsum(SIZES)])
 TIGHT = 1e-18
-FAMILIES = [BERNOULLI, POISSON, multinomial(3), multinomial(5)]
-every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f"{f.name}{f.m + 1}")
 
 
-def draw(family, sizes=SIZES, seed=0):
-    """Return the design with a column of ones, and targets."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((int(np.sum(sizes)), 3))
-    eta = X @ [1.0, -0.5, 0.2] + 0.3
-    if family is POISSON:
-        y = rng.poisson(np.exp(eta))
-    elif family is BERNOULLI:
-        y = rng.random(len(X)) < 1 / (1 + np.exp(-eta))
-    else:
-        scores = X @ rng.standard_normal((3, family.m + 1))
-        y = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
-    return np.column_stack([np.ones(len(X)), X]), y.astype(float)
-
-
-def padded(Z, y, w=None, starts=STARTS):
-    return PaddedRows.of(Z, y, np.ones(len(y)) if w is None else w, starts)
+def fit_many(Z, y, w, starts, *args, **options):
+    return glm.fit_many(SortedRows(Z, y, w, starts), *args, **options)
 
 
 def ridge_of(family, strength=1.0, intercept=0.0):
@@ -59,59 +31,7 @@ def fit_one(Z, y, family, ridge, w=None, **options):
         return fit_many(Z, y, w, np.array([0, len(y)]), family, ridge, **options)
 
 
-@pytest.mark.parametrize("classes", [2, 3, 7])
-def test_contrasts_are_orthonormal_and_sum_to_zero(classes):
-    V = contrasts(classes)
-    assert V.shape == (classes, classes - 1)
-    assert_allclose(V.T @ V, np.eye(classes - 1), atol=1e-14)
-    assert_allclose(V.sum(axis=0), 0, atol=1e-14)
-
-
-@every_family
-def test_derivatives_by_finite_differences(family):
-    data = padded(*draw(family))
-    P = 4 * family.m
-    b = np.random.default_rng(1).standard_normal((3, P)) * 0.3
-    local = data.at(b, family)
-    score, information = data.score(local), data.information(local)
-    for j in range(P):
-        h = np.zeros(P)
-        h[j] = 1e-5
-        slope = (data.loss(b + h, family) - data.loss(b - h, family)) / 2e-5
-        assert_allclose(-score[:, j], slope, rtol=1e-5, atol=1e-5)
-        change = data.score(data.at(b + h, family)) - data.score(data.at(b - h, family))
-        assert_allclose(-information[:, j], change / 2e-5, rtol=1e-5, atol=1e-4)
-
-
-@every_family
-def test_row_derivatives_by_finite_differences_far_out(family):
-    rng = np.random.default_rng(2)
-    eta = rng.uniform(-40, 40, (1, 30) if family.m == 1 else (1, 30, family.m))
-    y = rng.integers(0, family.m + 1, (1, 30)).astype(float)
-    local = family.at(y, eta)
-    for a in range(family.m):
-        h = 1e-5 if family.m == 1 else 1e-5 * np.eye(family.m)[a]
-        slope = (family.loss(y, eta + h) - family.loss(y, eta - h)) / 2e-5
-        bend = (family.at(y, eta + h).gradient - family.at(y, eta - h).gradient) / 2e-5
-        gradient = local.gradient if family.m == 1 else local.gradient[..., a]
-        curvature = local.curvature if family.m == 1 else local.curvature[..., a]
-        assert_allclose(gradient, slope, rtol=1e-4, atol=1e-8)
-        assert_allclose(curvature, bend, rtol=1e-4, atol=1e-8)
-
-
-@pytest.mark.parametrize("family", [f for f in FAMILIES if f is not POISSON], ids=lambda f: f.m)
-def test_probabilities_are_those_of_the_loss(family):
-    rng = np.random.default_rng(3)
-    eta = 20 * rng.standard_normal((2, 8) if family.m == 1 else (2, 8, family.m))
-    shares = probabilities(family, eta)
-    assert shares.shape == (2, 8, family.m + 1)
-    assert_allclose(shares.sum(axis=-1), 1)
-    for c in range(family.m + 1):
-        loss = family.loss(np.full((2, 8), float(c)), eta)
-        assert_allclose(-np.log(shares[..., c]), loss, rtol=1e-9, atol=1e-12)
-
-
-def test_three_classes_hang_on_no_order():
+def test_the_order_of_classes_does_not_matter():
     Z, y = draw(multinomial(3))
     order = np.array([2, 0, 1])
     ridge = ridge_of(multinomial(3))
@@ -125,8 +45,8 @@ def test_three_classes_hang_on_no_order():
 
 
 @every_family
-def test_many_datasets_are_fitted_as_each_alone(family, monkeypatch):
-    monkeypatch.setattr(glm, "BLOCK_VALUES", 900)  # several blocks
+def test_many_datasets_are_fitted_like_each_one_alone(family, monkeypatch):
+    monkeypatch.setattr(padded_rows, "BLOCK_VALUES", 900)  # several blocks
     sizes = np.random.default_rng(4).integers(20, 150, 12)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     Z, y = draw(family, sizes)
@@ -142,35 +62,19 @@ def test_many_datasets_are_fitted_as_each_alone(family, monkeypatch):
         assert_allclose(fit.information[k], alone.information[0], atol=1e-9)
 
 
-def test_blocks_hold_every_dataset_once_with_little_padding():
-    sizes = np.array([3, 0, 1000, 5, 700, 4, 90, 1, 2, 5])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    n = starts[-1]
-    X, y = np.arange(2.0 * n).reshape(n, 2), np.arange(n) + 1.0
-    seen = []
-    for index, rows in blocks(X, y, np.full(n, 2.0), starts):
-        seen += index.tolist()
-        assert rows.y.size <= 2 * max(sizes[index].sum(), len(index))
-        for k, dataset in enumerate(index):
-            own = slice(starts[dataset], starts[dataset + 1])
-            assert_array_equal(rows.X[k, : sizes[dataset]], X[own])
-            assert_array_equal(rows.y[k, : sizes[dataset]], y[own])
-            assert_allclose(rows.w[k].sum(), 2 * sizes[dataset])
-    assert sorted(seen) == list(range(10))
-
-
 @every_family
-def test_the_default_tolerance_is_good_to_five_digits(family):
+def test_the_default_tolerance_gives_five_digits(family):
     Z, y = draw(family)
     rows, ridge = padded(Z, y), ridge_of(family)
     fit, exact = (fit_glm(rows, family, ridge, tolerance=t) for t in (glm.TOLERANCE, TIGHT))
     assert_allclose(fit.beta, exact.beta, atol=1e-5)
     assert_allclose(fit.information, exact.information, atol=2e-3 * exact.information.max())
-    assert_allclose(exact.information, rows.information(rows.at(exact.beta, family)), rtol=1e-6)
+    at = rows.derivatives(exact.beta, family)
+    assert_allclose(exact.information, rows.information(at), rtol=1e-6)
 
 
 @every_family
-def test_weights_stand_for_repeated_rows(family):
+def test_a_weight_of_two_equals_a_repeated_row(family):
     Z, y = draw(family)
     options = {"family": family, "ridge": ridge_of(family), "tolerance": TIGHT}
     w = np.random.default_rng(6).integers(0, 3, len(y))
@@ -194,7 +98,7 @@ def test_the_unit_of_weights_does_not_matter(family):
 
 
 @every_family
-def test_the_centre_of_the_ridge_is_where_a_huge_ridge_ends(family):
+def test_a_huge_ridge_gives_its_centre(family):
     centre = np.linspace(0.1, 0.4, 4 * family.m)
     fit = fit_glm(padded(*draw(family)), family, np.full(4 * family.m, 1e9), centre=centre)
     assert_allclose(fit.beta, np.tile(centre, (3, 1)), atol=1e-6)
@@ -256,7 +160,7 @@ def test_a_column_that_separates_some_rows_is_noticed():
 
 
 @every_family
-def test_dependent_columns_get_the_least_coefficients(family):
+def test_dependent_columns_get_the_coefficients_of_least_norm(family):
     Z, y = draw(family, [150])
     twice = np.column_stack([Z, Z[:, 1], np.zeros(150)])
     single = fit_one(Z, y, family, ridge_of(family, 0.0), tolerance=TIGHT)
@@ -319,28 +223,7 @@ def test_fewer_rows_than_columns_have_a_fit():
     assert np.isfinite(fit_one(Z, y, BERNOULLI, np.zeros(4)).beta).all()
 
 
-def test_too_few_steps_are_told():
+def test_too_few_steps_are_reported():
     Z, y = draw(BERNOULLI)
     fit = fit_glm(padded(Z, y), BERNOULLI, ridge_of(BERNOULLI), steps=1)
     assert np.isfinite(fit.beta).all() and not fit.converged.any()
-
-
-def test_definite_solve_is_solve():
-    rng = np.random.default_rng(9)
-    X = rng.standard_normal((20, 30, 6))
-    b = rng.standard_normal((20, 6))
-    G = np.swapaxes(X, 1, 2) @ X
-    assert_allclose(linalg.definite_solve(G, b), linalg.solve(G, b), rtol=1e-9)
-    X[3, :, 4], X[7, :, 0] = X[3, :, 1] * (1 + 1e-9), 0.0
-    G = np.swapaxes(X, 1, 2) @ X
-    assert_allclose(linalg.definite_solve(G, b), linalg.solve(G, b), rtol=1e-6)
-    assert_allclose(linalg.definite_solve(G[:7], b[:7]), linalg.solve(G[:7], b[:7]), rtol=1e-6)
-
-
-@every_family
-def test_the_sandwich_is_near_the_inverse_information_for_a_true_model(family):
-    Z, y = draw(family, [20_000], seed=10)
-    data = padded(Z, y, starts=np.array([0, 20_000]))
-    fit = fit_glm(data, family, np.zeros(4 * family.m))
-    robust = sandwich(data, family, fit.beta, np.zeros(4 * family.m))
-    assert_allclose(robust, np.linalg.inv(fit.information), rtol=0.1, atol=2e-5)

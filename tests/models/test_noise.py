@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from conjoin.models.noise import noise_variances, shrink
+from conjoin.models.noise import FEW_PRIOR_DF, noise_variances, pair_noise, shrink
+from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 from tests.helpers import random_rows
 
@@ -17,7 +18,7 @@ def test_equal_variances_are_pooled_and_unequal_ones_kept():
     assert np.mean(np.log(shrunk / truth) ** 2) < np.mean(np.log(raw / truth) ** 2)
 
 
-def test_many_degrees_of_freedom_speak_for_themselves():
+def test_variances_with_many_degrees_of_freedom_are_hardly_shrunk():
     rng = np.random.default_rng(0)
     parts = [Moments.from_rows(*random_rows(rng, 2000, 2, noise=s)) for s in (1.0, 3.0, 0.5, 1.0)]
     found = noise_variances(Moments.stack(parts))
@@ -31,3 +32,29 @@ def test_no_degrees_of_freedom_anywhere(n):
     found = noise_variances(Moments.stack(parts))
     assert np.isfinite(found).all()
     assert (found > 0).all()
+
+
+def test_noise_of_pairs_is_that_of_each_pair_alone():
+    rng = np.random.default_rng(0)
+    sizes = (1, 2, 4, 5, 6, 30)  # up to four rows leave no degrees of freedom
+    moments = Moments.stack([Moments.from_rows(*random_rows(rng, n, 4)) for n in sizes])
+    fit = fit_ols(moments)
+    both = np.stack(np.triu_indices(6, 1))
+    found = pair_noise(
+        fit.rss[both], (moments.n - fit.rank)[both], moments.q[both], moments.n[both]
+    )
+    alone = [noise_variances(moments[list(pair)]) for pair in both.T]
+    np.testing.assert_allclose(found, np.transpose(alone), rtol=1e-12)
+
+
+def test_two_variances_lean_on_the_pooled_one():
+    rss, df = np.array([2.0, 40.0]), np.array([2.0, 10.0])
+    pooled = 42 / 12
+    expected = (rss + FEW_PRIOR_DF * pooled) / (df + FEW_PRIOR_DF)
+    np.testing.assert_allclose(shrink(rss, df), expected)
+
+
+def test_an_exact_fit_has_noise_above_zero():
+    X = np.random.default_rng(0).standard_normal((4, 10, 2))
+    found = noise_variances(Moments.from_rows(X, X.sum(axis=2)))
+    assert (found > 0).all() and (found < 1e-10).all()

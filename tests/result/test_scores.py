@@ -9,7 +9,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 import conjoin
 from conjoin.errors import ArgumentError
-from conjoin.models.glm import POISSON
+from conjoin.models.glm_families import POISSON
 from conjoin.result.scores import HeldOut, auc, calibrate, score, wilson
 from tests.report.results import choices, counts
 

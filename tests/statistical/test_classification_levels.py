@@ -15,8 +15,11 @@ import pytest
 
 import conjoin
 from conjoin.criterion.judge import Judge
-from conjoin.models.glm import BERNOULLI, fit_many, multinomial, probabilities
-from conjoin.models.likelihood import FEWEST_ROWS, Likelihood
+from conjoin.models.backing import FEWEST_ROWS
+from conjoin.models.glm import fit_many
+from conjoin.models.glm_families import BERNOULLI, multinomial, probabilities
+from conjoin.models.likelihood import Likelihood
+from conjoin.models.padded_rows import SortedRows
 
 DELTA = 0.1
 PAIRS = 800
@@ -106,7 +109,7 @@ class Drawn:
         family, starts = self.setting.family, np.arange(pairs + 1) * n
         ridge = np.full(p * family.m, RIDGE)
         rows = X.reshape(-1, p), y.ravel(), np.ones(y.size)
-        return fit_many(*rows, starts, family, ridge).beta
+        return fit_many(SortedRows(*rows, starts), family, ridge).beta
 
     def judge(self):
         """All datasets as one collection, pair i being datasets 2i and 2i + 1, judged."""
@@ -115,7 +118,8 @@ class Drawn:
         y = np.concatenate([y[i] for i in range(pairs) for y in self.y])
         starts = np.concatenate([[0], np.cumsum(self.setting.n * pairs)])
         fold = np.zeros(len(y), dtype=int)
-        given = Likelihood.of(Z, y, np.ones(len(y)), starts, fold, 1, self.setting.family)
+        rows = SortedRows(Z, y, np.ones(len(y)), starts)
+        given = Likelihood.of(rows, fold, 1, self.setting.family)
         assert given.moments.p == p * self.setting.family.m
         return Judge.of(*given.own())
 

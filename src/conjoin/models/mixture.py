@@ -2,11 +2,14 @@
 
     b_k = mu_c + L z_k  with probability pi_c
 
-Symbols as in `partial`; r (K, C) are the probabilities that dataset k belongs to centre c given the
-data. Centres, probabilities and variances are fitted in turns: r given all else, then centres and
-shares given r, then the variances by the evidence given r and the centres. With the deviations'
-variance near zero this is a partition with one model a cluster; with one centre it is partial
-pooling.
+Enters: moments of datasets (K,), variances of one common centre and a first partition. Leaves: the
+centres, their shares pi_c and the variances (`Mixture`), and from these memberships and
+coefficients.
+
+Symbols are those of `partial`; r (K, C) are the probabilities that dataset k belongs to centre c
+given the data. The fit takes turns: r given all else, then centres and shares given r, then the
+variances by the evidence given r and the centres. With a variance of deviations near zero, this is
+a partition with one model for each cluster. With one centre, it is partial pooling.
 """
 
 from dataclasses import dataclass, replace
@@ -20,14 +23,28 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.models.partial import SLOPES, Hyper, Integrated, integrate, variance_priors
 from conjoin.moments import Moments
 
-# Spread inside clusters: next to nothing is known of it beforehand.
+# Prior of the spread inside clusters (median, standard deviation of the logarithm): clusters may
+# be tight, so the median is a tenth of `SPREAD_PRIOR`. A factor of 150 (exp 5) either way says that
+# next to nothing is known beforehand.
 WITHIN_PRIOR = (0.01, 5.0)
+# Turns at most; the fit stops before where the evidence rises no more.
 TURNS = 12
+# Steps of the optimiser in each turn. Centres and memberships change in the next turn, so variances
+# need not be exact before.
 VARIANCE_STEPS = 5
-# Of log-variances after each turn: the last digits hang on the order of rows, and would grow.
+# Log variances are rounded after each turn. Their last digits depend on the order of rows, and
+# turns would amplify the difference.
 DECIMALS = 5
-# A flat intercept has no proper prior; this variance in units of the target's is as good as flat.
+# Prior variance of the centres' intercepts, in units of the target's. Several centres need a proper
+# prior to be compared by evidence; at 100 it does not shrink the levels visibly.
 INTERCEPT_VARIANCE = 100.0
+# The fit starts with half the deviations of one common centre: clusters explain part of the spread.
+START_SPREAD = 0.5
+# Membership at the start: 0.9 in the cluster of the first partition, 0.1 shared among all clusters.
+# Without the 0.1, datasets in a wrong cluster would be slow to leave it.
+START_OWN, START_SHARED = 0.9, 0.1
+# Rise of the log evidence for each dataset below which the fit stops.
+EVIDENCE_CLOSE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +58,7 @@ class Mixture:
 
 
 def _log_likelihoods(parts: Integrated, centres: FloatArray) -> FloatArray:
-    """Return the log density of each dataset around each centre, (K, C)."""
+    """Return the log density (K, C) of each dataset around each centre (C, p)."""
     linear = parts.a @ centres.T
     squares = np.stack([linalg.quadratic(centre, parts.A) for centre in centres], axis=1)
     value: FloatArray = -0.5 * (parts.constant[:, None] - 2 * linear + squares)
@@ -49,13 +66,17 @@ def _log_likelihoods(parts: Integrated, centres: FloatArray) -> FloatArray:
 
 
 def _centre_precision(hyper: Hyper, moments: Moments) -> FloatArray:
+    """Return the prior precision (p,) of every centre's coefficients."""
     precision = np.full(moments.p, 1 / INTERCEPT_VARIANCE)
     precision[moments.outputs :] = 1 / hyper.slope_variances
     return precision
 
 
 def _centres(parts: Integrated, r: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the centres given memberships, and the precision of each; `prior` is that of all."""
+    """Return centres (C, p) and their precisions (C, p, p), given memberships r (K, C).
+
+    `prior` (p,) is the prior precision of all centres.
+    """
     precision = np.tensordot(r.T, parts.A, axes=1) + np.diag(prior)
     return np.linalg.solve(precision, (r.T @ parts.a)[..., None])[..., 0], precision
 
@@ -70,9 +91,9 @@ def memberships(parts: Integrated, centres: FloatArray, log_shares: FloatArray) 
 def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
     """Fit a mixture from a first partition; `start` has the variances of one common centre."""
     C = int(labels.max()) + 1
-    hyper = replace(start, L=start.L * 0.5)  # clusters explain part of the spread
-    r = np.full((len(labels), C), 0.1 / C)
-    r[np.arange(len(labels)), labels] += 0.9
+    hyper = replace(start, L=start.L * START_SPREAD)
+    r = np.full((len(labels), C), START_SHARED / C)
+    r[np.arange(len(labels)), labels] += START_OWN
     mixture = Mixture(hyper, np.zeros((C, moments.p)), np.zeros(C), -np.inf)
     for _ in range(TURNS):
         parts = integrate(moments, hyper)
@@ -84,7 +105,7 @@ def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
             centres, precision, prior
         )
         r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-        if evidence < mixture.log_evidence + 1e-3 * len(labels):
+        if evidence < mixture.log_evidence + EVIDENCE_CLOSE * len(labels):
             break
         mixture = Mixture(hyper, centres, log_shares, evidence)
         hyper = _fit_variances(moments, hyper, centres, r)
@@ -92,7 +113,7 @@ def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
 
 
 def _centre_evidence(centres: FloatArray, precision: FloatArray, prior: FloatArray) -> float:
-    """Return the log of prior over posterior density of the centres (Laplace)."""
+    """Return the log of prior over posterior density of the centres (Laplace's method)."""
     logdet = np.linalg.slogdet(precision)[1].sum() - len(centres) * np.log(prior).sum()
     return -0.5 * float(logdet + np.sum(prior * centres**2))
 
@@ -147,15 +168,15 @@ def _fit_variances(moments: Moments, hyper: Hyper, centres: FloatArray, r: Float
 
 
 def mixture_memberships(moments: Moments, mixture: Mixture) -> FloatArray:
-    """Return the probability that each dataset belongs to each centre, (K, C)."""
+    """Return the same for a fitted mixture."""
     return memberships(integrate(moments, mixture.hyper), mixture.centres, mixture.log_shares)
 
 
 def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> FloatArray:
-    """Return each dataset's posterior mean coefficients (K, p), variances as fitted.
+    """Return each dataset's posterior mean coefficients (K, p), with the variances as fitted.
 
-    Memberships and centres are renewed from the moments given, so that the model can be refitted to
-    part of the rows.
+    Memberships and centres are estimated again from these moments, in `turns`, so the model can be
+    refitted to part of the rows.
     """
     hyper, centres = mixture.hyper, mixture.centres
     parts = integrate(moments, hyper)

@@ -1,5 +1,7 @@
 """Least squares from moments, with the Moore-Penrose estimator where columns are dependent.
 
+Enters: a stack of moments. Leaves: coefficients, residual sums of squares and ranks (`OlsFit`).
+
 ==========  ============================================================  ============
 symbol      meaning                                                       shape
 ==========  ============================================================  ============
@@ -20,7 +22,7 @@ from conjoin.moments import Moments
 
 @dataclass(frozen=True, eq=False)
 class OlsFit:
-    """A stack of least-squares fits."""
+    """A stack of least-squares fits; `n` is the number of rows, other names as in the table."""
 
     beta: FloatArray
     rss: FloatArray

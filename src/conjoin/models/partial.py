@@ -1,10 +1,13 @@
-"""Partial pooling by empirical Bayes, on moments.
+"""Partial pooling by empirical Bayes, on moments: datasets borrow strength from a common centre.
+
+Enters: moments of datasets (K,) and a `Family` that says which coefficients vary between datasets.
+Leaves: the variances of the model (`Hyper`) and the posterior of centre and coefficients.
 
     y_k = X_k b_k + e_k,   e_k ~ N(0, sigma_k^2),   b_k = mu + L z_k,   z_k ~ N(0, I)
 
-Slopes of mu have variance lambda, its intercept is flat; for classes each slope has a variance of
-its own around lambda. What L is makes the model: one column for a random intercept, a diagonal with
-one variance for all slopes or one for each, a full matrix.
+Slopes of mu have variance lambda; its intercept has a flat prior. For classes, each slope of mu has
+its own variance around lambda. The shape of L makes the model: one column for a random intercept, a
+diagonal with one variance for all slopes or one for each, or a full matrix.
 
 ==========  ==============================================================  ===========
 symbol      meaning                                                         shape
@@ -18,10 +21,10 @@ C, mu       (Lambda^-1 + sum A)^-1, C sum a: posterior of mu                (p, 
 z, b        J (L' ht - U' mu), mu + L z: posterior means                    (K, m), (K, p)
 ==========  ==============================================================  ===========
 
-The marginal likelihood, with mu integrated out, plus weak log-normal priors on the variances is
-maximised over their logarithms; the gradient is Fisher's identity, an expectation under the
-posterior that is at hand anyway. Coordinates are centred and scaled over all datasets (`Basis`), so
-that variances are of order one and the same priors and bounds serve every table.
+The fit maximises the marginal likelihood, with mu integrated out, times weak log-normal priors on
+the variances, over their logarithms. The gradient is Fisher's identity, an expectation under the
+posterior that is computed anyway. Coordinates are centred and scaled over all datasets (`Basis`),
+so variances are of order one, and the same priors and bounds serve every table.
 """
 
 from collections.abc import Callable
@@ -34,30 +37,55 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments import Moments
 
-# Log-normal priors (median, standard deviation of the log) in units of the target's variance, and
-# hard bounds. Without bounds, cancellation in the residual sums can fake a huge likelihood.
+# --- priors: (median, standard deviation of the logarithm), in units of the target's variance ---
+
+# Half of the target's variance is noise, give or take a factor of 4.5 (exp 1.5): weak enough that
+# ten rows of residuals outweigh it.
 NOISE_PRIOR = (0.5, 1.5)
+# For classes the noise is one by construction (`models.glm_rows`). The narrow prior and bounds
+# leave room for overdispersion of a few percent, and keep noise from absorbing a poor fit.
 UNIT_NOISE_PRIOR, UNIT_NOISE_BOUNDS = (1.0, 0.05), (0.8, 1.25)
+# Spread of slopes between datasets: a tenth of the target's variance, within a factor of 7 (exp 2).
 SPREAD_PRIOR = (0.1, 2.0)
-# Levels of datasets: as much as the noise, so that what nothing can tell apart (one row a dataset)
-# is shared out evenly.
+# Spread of the levels of datasets. Its median is that of the noise: with one row in each dataset
+# nothing separates the two, and they share the variance evenly.
 INTERCEPT_PRIOR = (0.5, 2.0)
 # Standard deviation of log variances around their common value: of deviations in slopes, and of the
-# centre's slopes. Least squares gains nothing from the second one, so it is for classes only.
+# centre's slopes. At one, variances differ by a factor of 2.7. Narrower, columns could not differ;
+# wider, few datasets would overfit them. Least squares gains nothing from the second, so only
+# classes use it.
 SLOPE_SCATTER = CENTRE_SCATTER = 1.0
-CENTRE_PRIOR = (1.0, 2.0)  # of p * lambda: all slopes together explain about the target's variance
+# Of p lambda: all slopes of the centre together explain about the target's variance.
+CENTRE_PRIOR = (1.0, 2.0)
+
+# --- hard bounds. Without them, cancellation in the residual sums can fake a huge likelihood. ----
+
+# Residual sums have a relative rounding error near 1e-12; a noise of 1e-5 is far above it. Noise
+# above ten times the target's variance has no meaning.
 NOISE_BOUNDS = (1e-5, 10.0)
+# A spread of 1e-7 of the target's variance is none in effect, 100 is no shrinkage in effect; beyond
+# them the objective is flat.
 SPREAD_BOUNDS = (1e-7, 100.0)
 CENTRE_BOUNDS = (1e-6, 100.0)
-RATIO_BOUNDS = (-8.0, 8.0)  # of the logarithm
+# Of the logarithm: eight standard deviations of the prior CENTRE_SCATTER.
+RATIO_BOUNDS = (-8.0, 8.0)
+
+# --- convergence ---------------------------------------------------------------------------------
+
+# Relative change of the objective, and gradient in log variances, at which the optimiser stops. A
+# log variance that is off by 1e-3 changes coefficients by far less than their standard error.
+OBJECTIVE_CLOSE, GRADIENT_CLOSE = 1e-7, 1e-3
+# Rise of the log evidence for each dataset below which EM stops: a thousandth of a unit is no
+# evidence at all.
+EVIDENCE_CLOSE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Hyper:
     """Variances of the model: noise scale, root of deviations, variances of the centre's slopes.
 
-    Those of the centre are one for each coordinate behind the levels. `relative` are known ratios
-    of the datasets' noise variances to the common `noise`.
+    `slope_variances` has one entry for each coordinate after the levels. `relative` (K,) are known
+    ratios of the datasets' noise variances to the common `noise`.
     """
 
     noise: float
@@ -68,10 +96,10 @@ class Hyper:
 
 @dataclass(frozen=True, eq=False)
 class Integrated:
-    """What is left of each dataset when its deviation from the centre is integrated out.
+    """The likelihood of each dataset with its deviation from the centre integrated out.
 
-    The log density of dataset k around a centre mu is `-1/2 (constant - 2 a'mu + mu'A mu)`; other
-    names as in the module's table, `Lh` is L' ht.
+    The log density of dataset k around a centre mu is `-1/2 (constant - 2 a'mu + mu'A mu)`. Other
+    names are those of the module's table; `Lh` is L' ht.
     """
 
     Gt: FloatArray
@@ -90,7 +118,7 @@ class Integrated:
 
 
 def integrate(moments: Moments, hyper: Hyper) -> Integrated:
-    """Integrate the deviations of every dataset (moments (K,)) out."""
+    """Integrate out the deviation of every dataset (moments (K,))."""
     noise = hyper.noise * hyper.relative
     Gt, ht = moments.G / noise[:, None, None], moments.h / noise[:, None]
     L = hyper.L
@@ -161,10 +189,10 @@ def posterior(moments: Moments, hyper: Hyper) -> Posterior:
 
 
 def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
-    """Return the datasets' posterior means (K, p), `posterior(moments, hyper).beta`, and no more.
+    """Return only the datasets' posterior means (K, p), `posterior(moments, hyper).beta`.
 
-    With L = diag(r) all that mu needs of the datasets is the sum of J and of J L'ht, since
-    A = (I - J) / (r r') and a = J L'ht / r: half the work where coefficients are found often.
+    With L = diag(r), mu needs only the sums of J and of J L'ht over datasets, since
+    A = (I - J) / (r r') and a = J L'ht / r. That is half the work.
     """
     r = _diagonal_of(hyper.L)
     if r is None:
@@ -198,10 +226,11 @@ def _centre_prior(hyper: Hyper, moments: Moments) -> tuple[FloatArray, float]:
 
 @dataclass(frozen=True)
 class Family:
-    """How the free log-variances make up the diagonal of T, and which of it is free.
+    """Which entries of the diagonal of T are free, and which of them share one variance.
 
-    `groups` maps each column of the design to the number of its variance, -1 for none; with several
-    predictors a row, they share the variance of a column, so that no class is set apart.
+    `groups` takes the number of columns of the design and returns the number of each column's
+    variance, -1 for none. All linear predictors of a row share the variance of a column, so no
+    class is treated differently.
     """
 
     name: str
@@ -213,18 +242,22 @@ class Family:
 
 
 def _nothing(columns: int) -> IntArray:
+    """No coefficient varies."""
     return np.full(columns, -1)
 
 
 def _intercept_only(columns: int) -> IntArray:
+    """Only the intercept varies."""
     return np.where(np.arange(columns) == 0, 0, -1)
 
 
 def _one_slope_variance(columns: int) -> IntArray:
+    """All slopes share one variance."""
     return np.where(np.arange(columns) == 0, 0, 1)
 
 
 def _each_its_own(columns: int) -> IntArray:
+    """Every coefficient has its own variance."""
     return np.arange(columns)
 
 
@@ -243,68 +276,125 @@ def fit_variances(
 ) -> Hyper:
     """Return the variances of a diagonal family that maximise evidence times prior.
 
-    `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter;
-    `start` are variances from which to set out, by default those of `simpler`.
+    `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter.
+    `start` are the variances where the search starts, by default those of `simpler`. `steps` are
+    those of the optimiser at most.
     """
-    p, outputs = moments.p, moments.outputs
-    r = np.ones(moments.shape[0])
-    groups = family.of(moments)
-    active = np.nonzero(groups >= 0)[0]
-    count = int(groups.max()) + 1
-    spreads, ratios = slice(2, 2 + count), slice(2 + count, None)
+    task = _VarianceFit.of(moments, family, simpler)
+    theta = task.start(simpler if start is None else start)
+    options = {"maxiter": steps, "ftol": OBJECTIVE_CLOSE, "gtol": GRADIENT_CLOSE}
+    found = minimize(
+        task.objective, theta, jac=True, method="L-BFGS-B", bounds=task.bounds, options=options
+    )
+    return task.hyper(found.x)
 
-    def hyper_of(theta: FloatArray) -> Hyper:
-        spread = np.exp(theta[spreads])[groups[active]]
+
+@dataclass(frozen=True, eq=False)
+class _VarianceFit:
+    """What `fit_variances` minimises over theta, the logarithms of the variances.
+
+    theta is (noise, lambda, spreads (count,), ratios of the centre's slope variances to lambda);
+    only classes have the ratios.
+
+    Parameters
+    ----------
+    groups : array (p,)
+        Number of each coordinate's spread, -1 for none.
+    centres, widths, bounds
+        Of the normal prior on theta, and hard bounds.
+    """
+
+    moments: Moments
+    groups: IntArray
+    centres: FloatArray
+    widths: FloatArray
+    bounds: list[tuple[float, float]]
+
+    @classmethod
+    def of(cls, moments: Moments, family: Family, simpler: Hyper | None) -> "_VarianceFit":
+        """Set up priors and bounds; `simpler` as in `fit_variances`."""
+        outputs, groups = moments.outputs, family.of(moments)
+        count = int(groups.max()) + 1
+        centres, widths, bounds = variance_priors(moments, count)
+        if simpler is not None and count > 2:
+            common = np.sum(simpler.L**2, axis=1)[::outputs]
+            centres[2 : 2 + count] = np.log(np.clip(common, *SPREAD_BOUNDS))
+            widths[3:] = SLOPE_SCATTER
+        if moments.unit_noise:
+            ratios = np.zeros(moments.p // outputs - 1)
+            centres = np.concatenate([centres, ratios])
+            widths = np.concatenate([widths, ratios + CENTRE_SCATTER])
+            bounds = [*bounds, *[RATIO_BOUNDS] * len(ratios)]
+        return cls(moments, groups, centres, widths, bounds)
+
+    @property
+    def count(self) -> int:
+        """Number of spreads."""
+        return int(self.groups.max()) + 1
+
+    @property
+    def active(self) -> IntArray:
+        """Coordinates that have a spread."""
+        return np.nonzero(self.groups >= 0)[0]
+
+    @property
+    def spreads(self) -> slice:
+        """Where theta holds the spreads."""
+        return slice(2, 2 + self.count)
+
+    @property
+    def ratios(self) -> slice:
+        """Where theta holds the ratios."""
+        return slice(2 + self.count, None)
+
+    def hyper(self, theta: FloatArray) -> Hyper:
+        """Return the variances of theta."""
+        (K,), p, outputs = self.moments.shape, self.moments.p, self.moments.outputs
+        active = self.active
+        spread = np.exp(theta[self.spreads])[self.groups[active]]
         L = np.zeros((p, len(active)))
         L[active, np.arange(len(active))] = np.sqrt(spread)
+        ratios = theta[self.ratios]
         slopes = np.full(p // outputs - 1, theta[1])
-        slopes[: len(theta[ratios])] += theta[ratios]
-        return Hyper(float(np.exp(theta[0])), L, np.repeat(np.exp(slopes), outputs), r)
+        slopes[: len(ratios)] += ratios
+        return Hyper(float(np.exp(theta[0])), L, np.repeat(np.exp(slopes), outputs), np.ones(K))
 
-    centres, widths, bounds = variance_priors(moments, count)
-    if simpler is not None and count > 2:
-        common = np.sum(simpler.L**2, axis=1)[::outputs]
-        centres[spreads] = np.log(np.clip(common, *SPREAD_BOUNDS))
-        widths[3:] = SLOPE_SCATTER
-    if moments.unit_noise:
-        scattered = np.zeros(p // outputs - 1)
-        centres = np.concatenate([centres, scattered])
-        widths = np.concatenate([widths, scattered + CENTRE_SCATTER])
-        bounds = [*bounds, *[RATIO_BOUNDS] * len(scattered)]
-
-    def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        hyper = hyper_of(theta)
-        post = posterior(moments, hyper)
-        deviation = (theta - centres) / widths
+    def objective(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Return minus the log of evidence times prior, and its gradient."""
+        hyper = self.hyper(theta)
+        post = posterior(self.moments, hyper)
+        deviation = (theta - self.centres) / self.widths
         value = -post.log_evidence + 0.5 * float(deviation @ deviation)
-        noise, centre, squares = _expected_squares(moments, hyper, post)
+        noise, centre, squares = _expected_squares(self.moments, hyper, post)
         gradient = np.empty_like(theta)
         gradient[0] = noise
         gradient[1] = centre.sum()
-        gradient[spreads] = np.bincount(groups[active], squares, minlength=count)
-        if moments.unit_noise:
-            gradient[ratios] = centre.reshape(-1, outputs).sum(axis=1)
-        return value, -gradient + deviation / widths
+        groups = self.groups[self.active]
+        gradient[self.spreads] = np.bincount(groups, squares, minlength=self.count)
+        if self.moments.unit_noise:
+            gradient[self.ratios] = centre.reshape(-1, self.moments.outputs).sum(axis=1)
+        return value, -gradient + deviation / self.widths
 
-    theta = centres.copy()
-    start = simpler if start is None else start
-    if start is not None:
-        spread = np.sum(start.L**2, axis=1)[active]
+    def start(self, hyper: Hyper | None) -> FloatArray:
+        """Return theta of given variances; of none the centre of the prior."""
+        theta = self.centres.copy()
+        if hyper is None:
+            return theta
+        active = self.active
+        spread = np.sum(hyper.L**2, axis=1)[active]
         known = spread > 0
-        theta[0] = np.log(start.noise)
-        slopes = np.log(start.slope_variances[::outputs])
+        theta[0] = np.log(hyper.noise)
+        slopes = np.log(hyper.slope_variances[:: self.moments.outputs])
         theta[1] = np.median(slopes) if len(slopes) else theta[1]
-        theta[ratios] = (slopes - theta[1])[: len(theta[ratios])]
-        theta[2 + groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
-    options = {"maxiter": steps, "ftol": 1e-7, "gtol": 1e-3}
-    found = minimize(objective, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return hyper_of(found.x)
+        theta[self.ratios] = (slopes - theta[1])[: len(theta[self.ratios])]
+        theta[2 + self.groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
+        return theta
 
 
 def variance_priors(
     moments: Moments, count: int
 ) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
-    """Return prior centres, widths and bounds of (log noise, log lambda, log spreads)."""
+    """Return prior centres, widths and bounds of (log noise, log lambda, log spreads (count,))."""
     slopes = max(moments.p // moments.outputs - 1, 1)
     spreads = [INTERCEPT_PRIOR, *[SPREAD_PRIOR] * (count - 1)][:count]  # the intercept's is first
     noise = UNIT_NOISE_PRIOR if moments.unit_noise else NOISE_PRIOR
@@ -316,6 +406,7 @@ def variance_priors(
 
 
 def _noise_bounds(moments: Moments) -> tuple[float, float]:
+    """Return the bounds of the noise variance."""
     return UNIT_NOISE_BOUNDS if moments.unit_noise else NOISE_BOUNDS
 
 
@@ -332,10 +423,10 @@ def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> Float
 def _expected_squares(
     moments: Moments, hyper: Hyper, post: Posterior
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Return the gradient of the log evidence in the logs of noise, centre's variances, spreads."""
+    """Return the gradient of the log evidence by log noise, log centre variances, log spreads."""
     p, (K, m) = moments.p, post.z.shape
     J, UJ = post.parts.J, post.parts.UJ
-    # Spread of z: its own posterior variance, what the uncertain centre adds, and its mean.
+    # Second moment of z: its posterior variance, the part from the uncertain centre, its mean.
     from_centre = np.einsum("kim,kim->m", np.matmul(post.C, UJ), UJ)
     own = np.einsum("kmm->m", J)
     squares = 0.5 * (np.sum(post.z**2, axis=0) + own + from_centre - K)
@@ -358,17 +449,18 @@ def _expected_squares(
 def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
     """Return a full covariance of deviations by EM, started from a diagonal fit.
 
-    An inverse-Wishart prior worth p + 2 datasets at the diagonal start keeps the matrix of full
-    rank when datasets are few; the noise is renewed along with it.
+    An inverse-Wishart prior worth p + 2 datasets, centred at the diagonal start, keeps the matrix
+    of full rank when datasets are few. The noise is estimated along with it. Few `steps` suffice:
+    the prior holds the covariance near its start.
     """
     p, K = moments.p, moments.shape[0]
     prior = start.L @ start.L.T + SPREAD_BOUNDS[0] * np.eye(p)
-    strength = p + 2.0
+    strength = p + 2.0  # the least degrees of freedom for which the prior has a mean
     hyper = replace(start, L=np.linalg.cholesky(prior))
     last = -np.inf
     for _ in range(steps):
         post = posterior(moments, hyper)
-        if post.log_evidence < last + 1e-3 * K:
+        if post.log_evidence < last + EVIDENCE_CLOSE * K:
             break
         last = post.log_evidence
         UJ = post.parts.UJ

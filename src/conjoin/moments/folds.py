@@ -128,6 +128,20 @@ def _rank(
     return rank, first[dataset]
 
 
+def sort_by_cell(
+    starts: IntArray, fold: IntArray, folds: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the cell of each row (N,), the order that sorts rows by cell, and the cells' bounds.
+
+    A cell is one fold of one dataset; fold f of dataset k has the number k F + f. Bounds (K F + 1,)
+    are places in the sorted rows.
+    """
+    K = len(starts) - 1
+    cell = np.repeat(np.arange(K), np.diff(starts)) * folds + fold
+    order = np.argsort(cell, kind="stable")
+    return cell, order, np.searchsorted(cell[order], np.arange(K * folds + 1))
+
+
 def fold_moments(
     Z: FloatArray,
     t: FloatArray,
@@ -138,10 +152,7 @@ def fold_moments(
 ) -> Moments:
     """Return moments (K, F) of rows sorted by dataset."""
     K = len(starts) - 1
-    dataset = np.repeat(np.arange(K), np.diff(starts))
-    cell = dataset * folds + fold
-    order = np.argsort(cell, kind="stable")
-    bounds = np.searchsorted(cell[order], np.arange(K * folds + 1))
+    _, order, bounds = sort_by_cell(starts, fold, folds)
     flat = Moments.by_dataset(Z[order], t[order], bounds, weights[order])
     p = flat.p
     return Moments(

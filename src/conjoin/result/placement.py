@@ -21,7 +21,8 @@ import numpy as np
 from conjoin import linalg
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError
-from conjoin.models.glm import GlmFamily, PaddedRows
+from conjoin.models.glm_families import GlmFamily
+from conjoin.models.padded_rows import PaddedRows
 from conjoin.moments import Basis
 
 MOVES = 25
@@ -88,7 +89,7 @@ class Placement:
         )
         beta = self.centre
         for _ in range(MOVES):
-            local = rows.at(beta, family)
+            local = rows.derivatives(beta, family)
             G, s = rows.information(local) / self.noise, rows.score(local) / self.noise
             step, _, logdet = self._step(G, s + linalg.matvec(G, beta))
             moved = self.centre + step

@@ -28,6 +28,7 @@ from scipy.special import ndtri
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.families import Label
+from conjoin.models.held_out import HeldOut
 
 BINS = 10
 FEWEST_BINS = 4  # with rows; where there are fewer, bins have about the same number of rows
@@ -110,16 +111,6 @@ class Scored:
             "brier": float(np.mean([one.brier for one in found])),
             "auc": float(np.mean(areas)) if areas else float("nan"),
         }
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Probabilities of rows from models that had not seen them; see the module's table."""
-
-    P: FloatArray
-    y: IntArray
-    w: FloatArray
-    dataset: IntArray
 
 
 def score(held_out: HeldOut, names: tuple[str, ...], classes: tuple[Label, ...]) -> Scored:

@@ -1,0 +1,208 @@
+"""Rows of datasets and folds under a distribution, and the moments they have near coefficients.
+
+Enters: rows sorted by dataset, the fold of each, a family. Leaves: losses, moments near given
+coefficients, probabilities of held-out rows, and what a verdict rests on. A cell is one fold of one
+dataset.
+
+==========  ====================================================================  ============
+symbol      meaning                                                               shape
+==========  ====================================================================  ============
+b0          coefficients near which moments are formed                            (K, P)
+G, s        information and score there, by dataset and fold                      (K, F, P, P)
+phi         dispersion: 1 for classes, estimated for counts; divides G and s
+h           G b0 + s                                                              (K, F, P)
+q           b0'G b0 + 2 b0's + residual                                           (K, F)
+n           rows times linear predictors of a row                                 (K, F)
+==========  ====================================================================  ============
+
+**The residual**, the squared errors at b0, can be chosen, since a likelihood has no noise variance
+to estimate. For classes it is such that the own fit of a dataset, b0 + G^-1 s, has as many
+squared errors as degrees of freedom, n - rank; the noise variance is then one. For counts it is
+Pearson's statistic over phi, so that each dataset may be more or less dispersed than the Poisson
+distribution.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from conjoin import linalg
+from conjoin._typing import FloatArray, IntArray
+from conjoin.models.backing import Backing
+from conjoin.models.glm_families import GlmFamily, RowDerivatives, probabilities
+from conjoin.models.held_out import HeldOut
+from conjoin.models.padded_rows import PaddedRows, SortedRows, padded_blocks
+from conjoin.moments import Moments
+from conjoin.moments.folds import sort_by_cell
+
+
+@dataclass(frozen=True, eq=False)
+class GlmRows:
+    """Rows of datasets and folds under a family, in padded stacks of cells of similar size.
+
+    Parameters
+    ----------
+    family : GlmFamily
+    stacks : sequence of (numbers of cells, PaddedRows)
+        Cell (k, f) has the number k F + f.
+    sorted_rows : SortedRows
+        The same rows one after another, sorted by dataset.
+    n, w : arrays (K, F)
+        Rows, times the linear predictors of a row, and sums of weights.
+    phi : float
+        Dispersion.
+    """
+
+    family: GlmFamily
+    stacks: Sequence[tuple[IntArray, PaddedRows]]
+    sorted_rows: SortedRows
+    n: FloatArray
+    w: FloatArray
+    phi: float = 1.0
+
+    @classmethod
+    def of(cls, rows: SortedRows, fold: IntArray, folds: int, family: GlmFamily) -> "GlmRows":
+        """Take rows sorted by dataset and the fold of each (N,)."""
+        K = len(rows)
+        cell, order, bounds = sort_by_cell(rows.starts, fold, folds)
+        by_cell = SortedRows(rows.X[order], rows.y[order], rows.w[order], bounds)
+        n: FloatArray = np.bincount(cell, rows.w > 0, minlength=K * folds).astype(np.float64)
+        w: FloatArray = np.bincount(cell, rows.w, minlength=K * folds).astype(np.float64)
+        return cls(
+            family,
+            list(padded_blocks(by_cell)),
+            rows,
+            n.reshape(K, folds) * family.m,
+            w.reshape(K, folds),
+        )
+
+    @cached_property
+    def without_folds(self) -> "GlmRows":
+        """The same rows in one fold: a pass over them takes half the time."""
+        one_fold = np.zeros(len(self.sorted_rows.y), dtype=int)
+        rows = GlmRows.of(self.sorted_rows, one_fold, 1, self.family)
+        return replace(rows, phi=self.phi)
+
+    def of_datasets(self, members: Sequence[int]) -> "GlmRows":
+        """Return the rows of some datasets, in their folds."""
+        K, F = self.n.shape
+        kept = np.asarray(members, dtype=int)
+        place = np.full(K, -1)
+        place[kept] = np.arange(len(kept))
+        stacks = []
+        for index, rows in self.stacks:
+            inside = np.flatnonzero(place[index // F] >= 0)
+            if len(inside):
+                cells = index[inside]
+                stacks.append((place[cells // F] * F + cells % F, rows.take(inside)))
+        sorted_rows = self.sorted_rows.take(members)
+        return replace(self, stacks=stacks, sorted_rows=sorted_rows, n=self.n[kept], w=self.w[kept])
+
+    def loss(self, beta: FloatArray) -> FloatArray:
+        """Return the loss (F, K) of coefficients (F, K, P)."""
+        K, F = self.n.shape
+        cells = np.swapaxes(beta, 0, 1).reshape(K * F, -1)
+        total = np.empty(K * F)
+        for index, rows in self.stacks:
+            total[index] = rows.loss(cells[index], self.family)
+        return total.reshape(K, F).T
+
+    def held_out(self, beta: FloatArray) -> HeldOut:
+        """Return the probabilities of rows under coefficients (F, K, P) fitted without their fold.
+
+        Rows come dataset by dataset; rows of weight zero are left out.
+        """
+        K, F = self.n.shape
+        cells = np.swapaxes(beta, 0, 1).reshape(K * F, -1)
+        parts = []
+        for index, rows in self.stacks:
+            P = probabilities(self.family, rows.eta(cells[index], self.family))
+            there = rows.w > 0
+            dataset = np.broadcast_to((index // F)[:, None], there.shape)
+            parts.append((P[there], rows.y[there], rows.w[there], dataset[there]))
+        P, y, w, dataset = (np.concatenate(column) for column in zip(*parts))
+        order = np.argsort(dataset, kind="stable")
+        return HeldOut(P[order], y[order].astype(np.int64), w[order], dataset[order])
+
+    def moments(self, b0: FloatArray) -> Moments:
+        """Return moments (K, F) near coefficients (K, P)."""
+        (K, F), P = self.n.shape, b0.shape[1]
+        G, s, pearson = np.empty((K * F, P, P)), np.empty((K * F, P)), np.zeros(K * F)
+        for index, rows in self.stacks:
+            at = rows.derivatives(b0[index // F], self.family)
+            G[index], s[index] = rows.information(at), rows.score(at)
+            if self.family.free_dispersion:
+                pearson[index] = _pearson(rows, at)
+        G, s = G.reshape(K, F, P, P) / self.phi, s.reshape(K, F, P) / self.phi
+        if self.family.free_dispersion:
+            residual = pearson.reshape(K, F) / self.phi
+        else:
+            whole = s.sum(axis=1)
+            inverse, rank = linalg.inverse_and_rank(G.sum(axis=1))
+            rows_of = self.n.sum(axis=1)
+            squares = rows_of - rank + linalg.quadratic(whole, inverse)
+            residual = self.n * (squares / rows_of)[:, None]
+        b = b0[:, None]
+        Gb = linalg.matvec(G, np.broadcast_to(b, s.shape))
+        q = linalg.dot(Gb + 2 * s, np.broadcast_to(b, s.shape)) + residual
+        return Moments(G, Gb + s, q, self.n, self.w, self.family.m, not self.family.free_dispersion)
+
+    def mass(self, b0: FloatArray) -> FloatArray:
+        """Return the rows of each dataset (K,), each counted by its information at b0 (K, P).
+
+        A row counts by its curvature over the largest one possible: one where all classes are
+        equally likely, next to nothing where one is certain. For counts, events are counted.
+        """
+        K, F = self.n.shape
+        classes, total = self.family.m + 1, np.zeros(K)
+        # The largest curvature: p (1 - p) at p = 1/2, or the trace at equal probabilities.
+        most = 1.0 if self.family.free_dispersion else 0.25 if classes == 2 else 1 - 1 / classes
+        for index, rows in self.stacks:
+            by_row = rows.derivatives(b0[index // F], self.family).total_curvature()
+            np.add.at(total, index // F, linalg.dot(rows.w, by_row))
+        return total / most
+
+    def backing(self, b0: FloatArray) -> Backing:
+        """Return what a verdict on each dataset rests on, at coefficients b0 (K, P)."""
+        K, F = self.n.shape
+        counts = np.zeros((K, self.family.m + 1))
+        for index, rows in self.stacks:
+            for label in range(counts.shape[1]):
+                own = np.sum((rows.y == label) & (rows.w > 0), axis=1)
+                np.add.at(counts[:, label], index // F, own)
+        if self.family.free_dispersion:
+            counts = np.zeros((K, 1))
+        return Backing(self.n.sum(axis=1) / self.family.m, self.mass(b0), counts)
+
+    def squared_scores(self, b0: FloatArray, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return sums (K,) over rows of u = s_i'G^-1 s_i and of u^2, with s_i the score of a row.
+
+        `inverse` (K, P, P) is G^-1 at b0 (K, P).
+        """
+        K, F = self.n.shape
+        total, squares = np.zeros(K), np.zeros(K)
+        for index, rows in self.stacks:
+            k = index // F
+            s = rows.row_scores(rows.derivatives(b0[k], self.family))
+            u = np.einsum("knp,knp->kn", np.matmul(s, inverse[k]), s)
+            np.add.at(total, k, u.sum(axis=1))
+            np.add.at(squares, k, (u**2).sum(axis=1))
+        return total, squares
+
+    def largest_change(self, change: FloatArray) -> FloatArray:
+        """Return the largest change of eta (K,) that a change of coefficients (K, P) makes."""
+        K, F = self.n.shape
+        most = np.zeros(K)
+        for index, rows in self.stacks:
+            eta = np.abs(rows.eta(change[index // F], self.family))
+            by_row = eta if eta.ndim == 2 else eta.max(axis=2)
+            np.maximum.at(most, index // F, np.where(rows.w > 0, by_row, 0.0).max(axis=1))
+        return most
+
+
+def _pearson(rows: PaddedRows, at: RowDerivatives) -> FloatArray:
+    """Return squared errors over variances, summed over the rows of each cell."""
+    square = at.gradient**2 / np.maximum(at.curvature, np.finfo(float).tiny)
+    return linalg.dot(rows.w, square)
