@@ -1,11 +1,12 @@
-"""Many merges judged at once are judged as they are one by one."""
+"""Verdicts and gains of many pairs at once equal those of one pair at a time."""
 
 import numpy as np
 import pytest
 
 from conjoin.criterion.judge import Judge
-from conjoin.criterion.verdict import judge, judge_merge
+from conjoin.criterion.verdict import judge
 from tests import collections_
+from tests.reference.merge_verdicts import judge_merge
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +47,40 @@ def test_without_intervals_and_without_pairs(moments):
     assert not np.isnan(ends).any()
     assert judged.verdicts([], delta=0.1, interval=True)[0] == []
     assert judged.gains([]).shape == (0,)
+
+
+def test_batches_of_pairs_give_the_same_gains(moments, monkeypatch):
+    left, right = np.triu_indices(12, 1)
+    judged = Judge.of(moments)
+    whole = judged.pair_gains(left, right)
+    monkeypatch.setattr("conjoin.criterion.judge.PAIRS", 7)
+    np.testing.assert_allclose(judged.pair_gains(left, right), whole, rtol=1e-12)
+
+
+class Costs:
+    """Joining costs `factor` times what moments say."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def costs(self, pairs):
+        by_moments = np.full(len(pairs), 0.5)
+        return by_moments, self.factor * by_moments
+
+
+def test_exact_costs_of_joining_correct_gains_and_limits(moments):
+    pairs = [((9,), (10,)), ((8,), (11,))]
+    plain = Judge.of(moments)
+    dear = Judge.of(moments, joins=Costs(3.0))
+    np.testing.assert_allclose(dear.gains(pairs), plain.gains(pairs) - 1.0)
+    limits, moved = (
+        judged.verdicts(pairs, delta=0.1, interval=True)[1] for judged in (plain, dear)
+    )
+    assert (moved[:, 0] < limits[:, 0]).all()
+    # A factor beyond the largest one allowed counts as that one.
+    extreme = Judge.of(moments, joins=Costs(1e9))
+    stretched = Judge.of(moments, joins=Costs(20.0))
+    np.testing.assert_array_equal(
+        extreme.verdicts(pairs, delta=0.1, interval=True)[1],
+        stretched.verdicts(pairs, delta=0.1, interval=True)[1],
+    )

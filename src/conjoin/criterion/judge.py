@@ -1,7 +1,16 @@
-"""Verdicts and gains of many merges at once, as `verdict.judge` and `judge_merge` give them singly.
+"""Verdicts and gains of many pairs of clusters at once.
 
-A side of a comparison is made of sums over its datasets, and both tests run on stacks of sides; one
-call for a hundred merges takes a few times as long as one call for one.
+Moments of datasets (K,) and pairs of groups of them (by number) enter; verdicts, confidence limits
+and estimated gains leave, as `criterion.verdict.judge` gives them for one pair of datasets.
+
+A side of a comparison is made of sums over its datasets, and both tests run on stacks of sides. So
+a hundred pairs take only a few times as long as one.
+
+A cluster enters by its joint fit. Its noise is one variance, from the residuals of its datasets'
+own fits. The level of a verdict is exact where the datasets inside a cluster have the same
+coefficients, or where weights are proportional to rows. Otherwise the gain also depends on how far
+the joint fit of a cluster is from its datasets, which is neglected. The level holds for a pair
+chosen beforehand: for the best of many pairs, false joins are more frequent.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,24 +20,31 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.criterion.verdict import (
-    Answer,
-    Comparison,
-    Side,
-    cluster_noise,
-    gain_ends,
-    own_minus_joint,
-)
-from conjoin.models.likelihood import Backing, Joins
+from conjoin.criterion.interval import gain_limits
+from conjoin.criterion.pair_tests import PairTests
+from conjoin.criterion.risk import cluster_errors, joining_gain, own_errors, weighted_gain
+from conjoin.criterion.side import Side, residual_variance
+from conjoin.criterion.verdict import Answer
+from conjoin.models.backing import Backing
+from conjoin.models.likelihood import Joins
+from conjoin.models.noise import pair_noise
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
-BATCH = 16  # comparisons at once: each batch takes as many steps as its slowest one
-PAIRS = 4096  # gains of pairs at once
-MOST_EXACT = 500  # gains up to which what joining costs is found by fits of its own
-MOST_VALIDATED = 250  # the same where rows are too few for moments, and folds have to tell
+# Comparisons tested together. Larger batches save calls, but each batch takes as many grid points
+# and search steps as its hardest pair.
+BATCH = 16
+# Gains of pairs of datasets computed together. It bounds the memory for stacks of Gram matrices: at
+# 50 columns one stack of 4,096 takes 80 MB. The result does not depend on it.
+PAIRS = 4096
+# Most pairs for which a likelihood is fitted again to find the exact cost of joining. It bounds the
+# time, since each pair needs a fit to its rows; beyond it the gains by moments are used.
+MOST_EXACT = 500
+# The same for gains by cross-validation, which need one fit for each fold.
+MOST_VALIDATED = 250
+# Largest factor between the exact cost of joining and its estimate by moments, and its inverse. It
+# keeps an estimate near zero from moving a confidence limit to infinity or to nothing.
 MOST_STRETCH = 20.0
-LEAN = 4.0  # rows that the pooled noise of two datasets counts for, as in `models.noise`
 
 Pair = tuple[Sequence[int], Sequence[int]]
 
@@ -41,15 +57,15 @@ class Judge:
     ----------
     moments : Moments (K,)
     rss, df : arrays (K,)
-        Residual squares of the datasets' own fits and their degrees of freedom.
+        Residual sums of squares of the datasets' own fits and their degrees of freedom.
     backing : Backing, optional
-        For a likelihood: what there is to go by. Where that is too little for coefficients to be
-        close to normal, pairs are left undecided.
+        For a likelihood: the rows and the information behind each dataset. Where these are too few
+        for coefficients to be close to normal, pairs are left undecided.
     joins : Joins, optional
-        For a likelihood: what joining really costs. Gains and intervals are brought to that.
+        For a likelihood: the exact cost of joining. It corrects gains and confidence limits.
     validated : callable, optional
-        For a likelihood: the gain of a pair as left-out rows have it. It stands where there is too
-        little to go by: there moments know next to nothing of how steep the loss is.
+        For a likelihood: the gain of a pair on held-out rows. It is used where `backing` is too
+        small, since moments then describe the loss badly.
     """
 
     moments: Moments
@@ -74,42 +90,42 @@ class Judge:
     def verdicts(
         self, pairs: Sequence[Pair], *, delta: float, interval: bool
     ) -> tuple[list[Answer], FloatArray]:
-        """Return the verdict on joining each pair of groups and the ends (B, 2) for its gain.
+        """Return the verdict on joining each pair of groups and the limits (B, 2) for its gain.
 
-        Every dataset counts the same. Without `interval` the ends say no more than the verdict.
+        Every dataset counts the same. Without `interval` the limits say no more than the verdict.
         """
         answers: list[Answer] = ["undecided"] * len(pairs)
-        ends = np.tile([-np.inf, np.inf], (len(pairs), 1))
+        limits = np.tile([-np.inf, np.inf], (len(pairs), 1))
         nu = [min(self.df[list(a)].sum(), self.df[list(b)].sum()) for a, b in pairs]
-        # Pairs with few degrees of freedom need a finer grid; like goes with like.
+        # Pairs with few degrees of freedom need a finer grid: batches hold pairs of like size.
         order = np.argsort(nu, kind="stable")
         order = order[self.enough(pairs)[order]]
         for start in range(0, len(order), BATCH):
             some = order[start : start + BATCH].tolist()
-            one, two = self._sides([pairs[i] for i in some])
-            tests = Comparison.of(one, two, delta, equal_noise=False)
+            asked = [pairs[i] for i in some]
+            tests = PairTests.of(*self._sides(asked), delta=delta, equal_noise=False)
             join, apart = tests.decide()
             if interval:
-                with np.errstate(invalid="ignore"):  # of pairs of which nothing is known
-                    stretch = self._stretches([pairs[i] for i in some])
-                    low, high = gain_ends(tests, delta, join, apart, stretch)
+                with np.errstate(invalid="ignore"):  # inf - inf of pairs that cannot be tested
+                    stretch = self._stretches(asked)
+                    low, high = gain_limits(tests, delta, join, apart, stretch)
             else:
                 low, high = np.where(join, 0.0, -np.inf), np.where(apart, 0.0, np.inf)
-            ends[some] = np.stack([low, high], axis=1)
+            limits[some] = np.stack([low, high], axis=1)
             for i, joined, parted in zip(some, join, apart):
                 answers[i] = "join" if joined else "apart" if parted else "undecided"
-        return answers, ends
+        return answers, limits
 
     def _stretches(self, pairs: Sequence[Pair]) -> FloatArray:
-        """Return by what factor joining costs more than moments say, (B,)."""
+        """Return the exact cost of joining over its estimate by moments, (B,)."""
         if self.joins is None:
             return np.ones(len(pairs))
-        by_moments, really = self.joins.costs(pairs)
-        ratio = really / np.where(by_moments > 0, by_moments, 1.0)
+        by_moments, exact = self.joins.costs(pairs)
+        ratio = exact / np.where(by_moments > 0, by_moments, 1.0)
         return np.where(by_moments > 0, np.clip(ratio, 1 / MOST_STRETCH, MOST_STRETCH), 1.0)
 
     def enough(self, pairs: Sequence[Pair]) -> BoolArray:
-        """Say for which pairs both sides have rows enough for a verdict, of the same classes."""
+        """Say for which pairs (B,) both sides have enough rows for a verdict, in all classes."""
         if self.backing is None or not pairs:
             return np.ones(len(pairs), dtype=bool)
         sides = self.backing.of([side for pair in pairs for side in pair])
@@ -117,12 +133,13 @@ class Judge:
         return np.asarray(both.all(axis=1) & ~sides.lacking())
 
     def _sides(self, pairs: Sequence[Pair]) -> tuple[Side, Side]:
+        """Return both sides of pairs as stacks (B,)."""
         weights = np.array([1 / (len(a) + len(b)) for a, b in pairs])
         one, two = (self._stack([pair[side] for pair in pairs], weights) for side in (0, 1))
         return one, two
 
     def _stack(self, groups: Sequence[Sequence[int]], weights: FloatArray) -> Side:
-        """Return groups as a stack of sides, each dataset counting its group's weight."""
+        """Return groups as a stack of sides (B,); each dataset has its group's weight."""
         m, W = self.moments, self.moments.W
         index = [np.asarray(group, dtype=int) for group in groups]
 
@@ -131,7 +148,7 @@ class Judge:
 
         G, n, nu = total(m.G), total(m.n), total(self.df)
         inverse, rank = linalg.inverse_and_rank(G)
-        s2 = cluster_noise(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
+        s2 = residual_variance(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
         return Side(
             G=G,
             inverse=inverse,
@@ -149,15 +166,15 @@ class Judge:
         enough = self.enough(pairs)
         if self.joins is not None and len(pairs) <= MOST_EXACT:
             known = np.flatnonzero(enough)
-            by_moments, really = self.joins.costs([pairs[i] for i in known.tolist()])
-            gains[known] -= really - by_moments
+            by_moments, exact = self.joins.costs([pairs[i] for i in known.tolist()])
+            gains[known] -= exact - by_moments
         poor = np.flatnonzero(~enough).tolist()
         if self.validated is not None and len(poor) <= MOST_VALIDATED:
             gains[poor] = [self.validated(pairs[i]) for i in poor]
         return gains
 
     def _gains(self, pairs: Sequence[Pair]) -> FloatArray:
-        """Return the gains by moments."""
+        """Return the gains (B,) by moments."""
         single = np.array([len(a) == len(b) == 1 for a, b in pairs], dtype=bool)
         gains = np.empty(len(pairs))
         if single.any():
@@ -166,73 +183,28 @@ class Judge:
             ).T
             gains[single] = self.pair_gains(left, right)
         for i in np.flatnonzero(~single).tolist():
-            sides = [self.moments[list(side)] for side in pairs[i]]
-            count = sum(side.shape[0] for side in sides)
-            gains[i] = own_minus_joint(
-                sides, [np.full(side.shape[0], 1 / count) for side in sides], None
-            )
+            one, two = (self.moments[list(side)] for side in pairs[i])
+            K1, K2 = one.shape[0], two.shape[0]
+            weights = np.full(K1, 1 / (K1 + K2)), np.full(K2, 1 / (K1 + K2))
+            gains[i] = joining_gain(one, two, weights)
         return gains
 
     def pair_gains(self, left: IntArray, right: IntArray) -> FloatArray:
         """Return the same for pairs of single datasets, left (B,) with right (B,)."""
         parts = [
-            self._pair_gains(left[start : start + PAIRS], right[start : start + PAIRS])
+            self._pair_gains(np.stack([left[start : start + PAIRS], right[start : start + PAIRS]]))
             for start in range(0, len(left), PAIRS)
         ]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def _pair_gains(self, left: IntArray, right: IntArray) -> FloatArray:
-        """Return `criterion.risk.cluster_errors` of either dataset alone less those of both."""
-        m = self.moments
-        both = np.stack([left, right])  # (2, B)
-        noise = self._pair_noise(both)
-        G = m.G[left] + m.G[right]
-        inverse, rank = linalg.inverse_and_rank(G)
-        beta = linalg.matvec(inverse, m.h[left] + m.h[right])
-        n, w, N = m.n[both], m.w[both], m.n[left] + m.n[right]
-        spread = inverse @ (
-            noise[0, :, None, None] * m.G[left] + noise[1, :, None, None] * m.G[right]
-        )
-        spread = spread @ inverse
-        joint, own = np.zeros(len(left)), np.zeros(len(left))
-        for side, index in enumerate(both):
-            s2, rows = noise[side], n[side]
-            v = linalg.trace_product(m.G[index], spread) / rows
-            h = linalg.trace_product(m.G[index], inverse) / rows
-            room = np.where(h < 1 - 1e-9, (1 - h) ** 2, np.inf)
-            bias = (m[index].sse(beta) / rows - s2 * (1 - 2 * h) - v) / room
-            error = s2 + bias + v * _new(N, rank)
-            joint += np.where(N > rank + 1, error * rows / w[side], np.inf) / 2
-            own += self._own_errors(index, s2) / 2
-        unknown = np.where(np.isinf(joint), np.nan, np.inf)
-        known = np.isfinite(own)
-        gain: FloatArray = np.where(known, own, 0.0) - np.where(known, joint, 0.0)
-        return np.where(known, gain, unknown)
+    def _pair_gains(self, both: IntArray) -> FloatArray:
+        """Return the gains (B,) of pairs of datasets `both` (2, B)."""
+        pairs = np.ascontiguousarray(both.T)
+        m, noise = self.moments[pairs], self._pair_noise(both).T
+        own = own_errors(m, noise, self.rss[pairs], m.n - self.df[pairs])
+        return weighted_gain(own, cluster_errors(m, noise), np.array([0.5, 0.5]))
 
     def _pair_noise(self, both: IntArray) -> FloatArray:
         """Return noise variances (2, B) of pairs, as `models.noise` has them for two datasets."""
-        m, df = self.moments, np.maximum(self.df[both], 0.0)
-        rss, q, n = self.rss[both], m.q[both].sum(axis=0), m.n[both].sum(axis=0)
-        tiny = np.finfo(float).tiny
-        floor = 1e-12 * q / n + tiny
-        total = df.sum(axis=0)
-        pooled = np.maximum(rss.sum(axis=0) / np.where(total > 0, total, 1.0), floor)
-        shrunk = np.maximum((rss + LEAN * pooled) / (df + LEAN), floor)
-        return np.where(total > 0, shrunk, q / np.maximum(n, 1.0))
-
-    def _own_errors(self, index: IntArray, noise: FloatArray) -> FloatArray:
-        """Return the error of single datasets' own fits, given their noise (B,)."""
-        n, w = self.moments.n[index], self.moments.w[index]
-        rank = n - self.df[index]
-        rows = np.maximum(n, 1.0)
-        h, v = rank / rows, noise * rank / rows
-        room = np.where(h < 1 - 1e-9, (1 - h) ** 2, np.inf)
-        bias = (self.rss[index] / rows - noise * (1 - 2 * h) - v) / room
-        error = (noise + bias + v * _new(n, rank)) * n / w
-        return np.where(n > rank + 1, error, np.inf)
-
-
-def _new(n: FloatArray, rank: FloatArray | IntArray) -> FloatArray:
-    """Return n/(n - rank - 1), by how much variance is larger at new rows; 0 if unknown."""
-    left = n - rank - 1
-    return np.where(left > 0, n / np.where(left > 0, left, 1.0), 0.0)
+        m = self.moments
+        return pair_noise(self.rss[both], self.df[both], m.q[both], m.n[both])
