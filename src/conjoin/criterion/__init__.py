@@ -1,7 +1,12 @@
-"""Criteria of the product: what decides whether two units are better joined.
+"""Criteria and verdicts: should two datasets, or two clusters, be trained together.
 
-Units (`base.Unit`) go in, a score of every pair comes out. The criteria of the paper are in
-`conjoin.paper`; `engine.methods` knows all of them by name.
+Units (`base.Unit`) or moments enter; scores, estimated gains and verdicts leave.
+
+- `base`: what every criterion takes and returns; `risk` and `validated` are two criteria. Those of
+  the paper are in `conjoin.paper`.
+- `verdict` decides on one pair at a stated level, `judge` on many pairs at once. Both build on
+  `side` (a dataset or cluster), `pair_tests` (the tests), `law` (their distribution) and `interval`
+  (confidence limits of the gain).
 """
 
 from conjoin.criterion.base import Criterion, PairScore, Unit

@@ -1,9 +1,11 @@
 """What every criterion takes and returns.
 
-A criterion looks at two units (a unit is a dataset, or datasets already joined) and gives a score:
-the larger, the better it is to join them; above `threshold` they are joined. `prepare` does once
-per unit whatever does not depend on the partner, such as resampling; `compare` then takes two
-prepared units. Nothing here reads frames or files.
+Rows of datasets enter as units; a score of each pair leaves. A unit is a dataset, or datasets that
+are already joined.
+
+A criterion gives a score to two units. The larger the score, the better it is to join them; units
+are joined where it is above `threshold`. `prepare` does the work that does not depend on the
+partner, such as resampling, once for each unit. `compare` takes two prepared units.
 """
 
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ class Unit:
     t : array, shape (n,)
         Target in the coordinates of `basis`.
     weights : array, shape (n,)
+        Row weights.
     basis : Basis
         Shared by all units of a collection.
     """
@@ -84,10 +87,19 @@ class Unit:
 
 @dataclass(frozen=True)
 class PairScore:
-    """What a criterion says of two units.
+    """What a criterion says about two units.
 
-    `phi` and `psi` are the two sides of the paper's inequality where the criterion has them (join
-    where phi >= psi), `alpha` the value that stands for log(1/delta) in them; nan elsewhere.
+    Parameters
+    ----------
+    score : float
+        The larger, the better it is to join.
+    join : bool
+        Whether the score is above the criterion's threshold.
+    phi, psi : float, default nan
+        The two sides of the paper's inequality, for criteria that have them: join where
+        phi >= psi.
+    alpha : float, default nan
+        The value used for log(1/delta) in phi and psi.
     """
 
     score: float
@@ -98,14 +110,14 @@ class PairScore:
 
 
 class Criterion(Protocol):
-    """The protocol: one `prepare` per unit, one `compare` per pair, one threshold for the score."""
+    """One `prepare` for each unit, one `compare` for each pair, one threshold for the score."""
 
     @property
     def threshold(self) -> float:
-        """Units are joined where the score is above this."""
+        """Units are joined where the score is above it."""
 
     def prepare(self, unit: Unit, seed: int) -> Any:
-        """Return what `compare` needs of a unit. Random draws depend on seed and names alone."""
+        """Return what `compare` needs of a unit. Random draws depend only on seed and names."""
 
     def compare(self, a: Any, b: Any) -> PairScore:
         """Score two prepared units."""

@@ -1,8 +1,8 @@
-"""Validated risk of a pair: cross-validated errors from fold moments.
+"""The gain of joining two units by cross-validation, from the moments of folds.
 
-No assumption on noise or design: each fold of both units is predicted by separate fits and by the
-joint fit to the other folds. Ten folds by default; with five the fits see so few rows that the
-gain of joining is overstated.
+Rows of two units enter; the relative fall of the cross-validated error leaves. Each held-out fold
+of both units is predicted by separate fits and by the joint fit to the other folds. Nothing is
+assumed about noise or design.
 """
 
 from dataclasses import dataclass
@@ -16,20 +16,40 @@ from conjoin.moments import Moments
 from conjoin.moments.basis import FARTHEST
 from conjoin.moments.folds import deal, fold_moments
 
-LARGEST_TARGET = 2.0**20  # standard deviations
+# Largest target, in standard deviations, for which rows are dealt to folds by exact whole numbers.
+# No sample of n rows has a value beyond sqrt(n) standard deviations, so it holds up to 2^40 rows.
+LARGEST_TARGET = 2.0**20
+# With five folds each fit has a fifth fewer rows, and the gain of joining is overstated: 2.0 times
+# at n = 2p, 1.3 times at n = 10p. The total regret on the paper's twelve synthetic settings is 0.86
+# with five folds and 0.70 with ten.
+FOLDS = 10
 
 
 @dataclass(frozen=True)
 class Validated:
-    """Join where the cross-validated error falls.
+    """Criterion that joins where the cross-validated error falls.
 
     Parameters
     ----------
-    folds : int
-        Number of folds.
+    folds : int, default 10
+        Number of folds. With fewer, the gain of joining is overstated.
+
+    Raises
+    ------
+    ArgumentError
+        If `folds` is not a whole number of at least 2.
+
+    Examples
+    --------
+    >>> import conjoin
+    >>> x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    >>> one = {"x": x, "y": [1.1, 1.9, 3.2, 3.9, 5.1, 5.8]}
+    >>> two = {"x": x, "y": [1.0, 2.1, 2.9, 4.2, 4.9, 6.1]}
+    >>> conjoin.compare(one, two, target="y", method=conjoin.Validated(folds=5)).join
+    True
     """
 
-    folds: int = 10
+    folds: int = FOLDS
 
     def __post_init__(self) -> None:
         check_count("folds", self.folds, least=2)
@@ -43,14 +63,14 @@ class Validated:
         """Return the fold moments of the unit's datasets, (K, F)."""
         starts = np.concatenate([[0], np.cumsum(unit.sizes)])
         columns = unit.Z.shape[1]
-        # Bounds that hold for any unit, so that a dataset's folds stay when others join it.
+        # The same bounds for every unit, so that a dataset keeps its folds when others join it.
         largest = np.append(np.full(columns, FARTHEST), LARGEST_TARGET)
         names = [str(j) for j in range(columns)]
         fold = deal(unit.Z, unit.t, starts, names, self.folds, seed, largest)
         return fold_moments(unit.Z, unit.t, unit.weights, starts, fold, self.folds)
 
     def compare(self, a: Moments, b: Moments) -> PairScore:
-        """Return the gain in cross-validated error, over that of separate fits."""
+        """Return the fall of the cross-validated error, relative to that of separate fits."""
         both = Moments.concatenate([a, b])
         own = np.concatenate([_errors(a), _errors(b)])
         score = float(np.sum(own - _errors(both)) / max(np.sum(own), np.finfo(float).tiny))
