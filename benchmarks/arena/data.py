@@ -1,36 +1,42 @@
-"""The data side of the arena: sets as numbers, training and test rows, scaling.
+"""The data of the arena: sets as numbers, training and test rows, scaling.
 
-`load` turns an entry of the table `SETS` (see `sets.py`) into numbers (`ArenaSet`), `splits` draws
-training and test rows inside every group, and `standardise` scales the columns with the training
-rows only:
+`read_table`, `predictors` and `group_names` turn an entry of a side's table of sets into numbers
+(`ArenaSet`). `splits` draws training and test rows inside every group. `standardise` scales the
+columns with the training rows only, and `task_of` hands the result to a contestant:
 
->>> from benchmarks.arena.data import load, splits, standardise  # doctest: +SKIP
+>>> from benchmarks.arena.data import splits, task_of  # doctest: +SKIP
+>>> from benchmarks.arena.regression.measure import load  # doctest: +SKIP
 >>> sleep = load("sleepstudy")  # doctest: +SKIP
->>> X_train, X_test, columns = standardise(sleep, splits(sleep, 0.5, seed=0))  # doctest: +SKIP
+>>> task = task_of(sleep, splits(sleep, 0.5, seed=0))  # doctest: +SKIP
 
-The rules of encoding are the same for every set: numeric columns stay as they are, a missing
-number becomes the median and an indicator column, a category of up to `MAX_LEVELS` levels becomes
-0/1 columns without its most frequent level (so that the columns and an intercept are independent),
-a text column with more levels is left out, and so is a column with a single value.
+The encoding is the same for every set:
+
+- Numeric columns stay as they are.
+- A missing number becomes the median, and an indicator column marks it.
+- A category of up to `MAX_LEVELS` levels becomes 0/1 columns. Its most frequent level gets none, so
+  that the columns and an intercept are linearly independent.
+- A text column with more levels is left out, and so is a column with a single value.
 """
 
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.arena.sets import SETS, Cycle, Date, SetSpec
+from benchmarks.arena.specs import Cycle, Date, SetSpec
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 TextArray = NDArray[np.object_]
+Spec = TypeVar("Spec")
 
+# The twelve months must fit. The tables of sets leave out codes of 16 levels and more.
 MAX_LEVELS = 12
 SHARED_VARIABLE = "CONJOIN_SHARED"
 _MISSING = "missing"
@@ -47,7 +53,7 @@ class ArenaSet:
     X : ndarray of shape (rows, columns)
         Predictors, finite.
     y : ndarray of shape (rows,)
-        Target, transformed as the table of sets says.
+        Target: numbers in regression, classes as text in classification.
     groups : ndarray of shape (rows,)
         Name of the group of every row.
     columns : tuple of str
@@ -56,29 +62,9 @@ class ArenaSet:
 
     name: str
     X: FloatArray
-    y: FloatArray
+    y: FloatArray | TextArray
     groups: TextArray
     columns: tuple[str, ...]
-
-
-class GroupedRows(Protocol):
-    """What splitting and scaling need of a set, whatever its target is; see `ArenaSet`."""
-
-    @property
-    def name(self) -> str:
-        """Name of the set."""
-
-    @property
-    def X(self) -> FloatArray:
-        """Predictors, finite."""
-
-    @property
-    def groups(self) -> TextArray:
-        """Name of the group of every row."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the predictors."""
 
 
 class Split(NamedTuple):
@@ -86,6 +72,29 @@ class Split(NamedTuple):
 
     train: IntArray
     test: IntArray
+
+
+class Task(NamedTuple):
+    """What a contestant is given: rows to fit and rows to predict.
+
+    Predictors are standardised, without an intercept column and without columns that are constant
+    in training. Every group of the test rows has at least one training row.
+
+    Attributes
+    ----------
+    X_train, X_test : ndarray of shape (rows, columns)
+        Predictors.
+    y_train : ndarray of shape (training rows,)
+        Target of the training rows.
+    groups_train, groups_test : ndarray of shape (rows,)
+        Name of the group of every row.
+    """
+
+    X_train: FloatArray
+    y_train: FloatArray | TextArray
+    groups_train: TextArray
+    X_test: FloatArray
+    groups_test: TextArray
 
 
 def shared_data() -> Path:
@@ -113,39 +122,22 @@ def shared_data() -> Path:
     return data
 
 
-def load(name: str, root: Path | None = None) -> ArenaSet:
-    """Read a set and turn it into numbers.
-
-    Parameters
-    ----------
-    name : str
-        A key of `SETS`.
-    root : Path, optional
-        Folder holding ``paper`` and ``bench``; found by `shared_data` if not given.
-
-    Returns
-    -------
-    ArenaSet
-        Finite numbers, not standardised.
-    """
-    if name not in SETS:
-        raise KeyError(f"No set is called {name!r}; the sets are {', '.join(SETS)}.")
-    spec = SETS[name]
-    table = read_table(spec, root)
-    y = table[spec.target].to_numpy(dtype=np.float64)
-    X, groups = predictors(table, spec), group_names(table, spec.by)
-    return ArenaSet(name, X.to_numpy(), np.log(y) if spec.log else y, groups, tuple(X.columns))
+def entry(sets: Mapping[str, Spec], name: str) -> Spec:
+    """Return the entry of a table of sets, or raise a KeyError that lists the names."""
+    if name not in sets:
+        raise KeyError(f"No set is called {name!r}; the sets are {', '.join(sets)}.")
+    return sets[name]
 
 
 def read_table(spec: SetSpec, root: Path | None = None) -> pd.DataFrame:
-    """Read the rows of a set: main table, side tables, drawn if there are too many.
+    """Read the rows of a set from its main and side tables; draw a sample if there are too many.
 
     Parameters
     ----------
     spec : SetSpec
         An entry of the table of sets.
     root : Path, optional
-        As in `load`.
+        Folder holding ``paper`` and ``bench``; found by `shared_data` if not given.
 
     Returns
     -------
@@ -157,7 +149,7 @@ def read_table(spec: SetSpec, root: Path | None = None) -> pd.DataFrame:
 
 def predictors(table: pd.DataFrame, spec: SetSpec) -> pd.DataFrame:
     """Turn the predictors of a set into finite numbers."""
-    return encode(_predictors(table, spec), spec.categories)
+    return encode(_used_columns(table, spec), spec.categories)
 
 
 def _read(spec: SetSpec, root: Path) -> pd.DataFrame:
@@ -183,7 +175,7 @@ def _draw(table: pd.DataFrame, spec: SetSpec) -> pd.DataFrame:
 
 
 def _generator(name: str, *more: int) -> np.random.Generator:
-    """Return a generator that depends on a set's name and further numbers only."""
+    """Return a random generator that depends only on the name of a set and further numbers."""
     return np.random.default_rng([zlib.crc32(name.encode()), *more])
 
 
@@ -193,8 +185,8 @@ def group_names(table: pd.DataFrame, by: Iterable[str]) -> TextArray:
     return np.array([" | ".join(values) for values in zip(*parts, strict=True)], dtype=object)
 
 
-def _predictors(table: pd.DataFrame, spec: SetSpec) -> pd.DataFrame:
-    """Leave out what is no predictor and replace dates, cycles and flags by their parts."""
+def _used_columns(table: pd.DataFrame, spec: SetSpec) -> pd.DataFrame:
+    """Drop the columns that are no predictors; replace dates, cycles and flags by their parts."""
     used = table.drop(columns=[spec.target, *spec.by, *spec.left_out])
     for date in spec.dates:
         parts = _date_parts(pd.to_datetime(used[date.column], format=date.format), date)
@@ -236,7 +228,7 @@ def encode(table: pd.DataFrame, categories: Iterable[str] = ()) -> pd.DataFrame:
     table : DataFrame
         Predictors as read.
     categories : iterable of str
-        Names of numeric columns that are codes; names that are not in the table are passed over.
+        Names of numeric columns that are codes; names that are not in the table are ignored.
 
     Returns
     -------
@@ -300,12 +292,12 @@ def _without_repeated_indicators(columns: dict[str, FloatArray]) -> dict[str, Fl
     return {name: kept[name] for name in columns if name in kept}
 
 
-def splits(data: GroupedRows, share: float, seed: int) -> Split:
+def splits(data: ArenaSet, share: float, seed: int) -> Split:
     """Draw the training rows of every group.
 
     Parameters
     ----------
-    data : ArenaSet or the like
+    data : ArenaSet
         The set.
     share : float
         Share of every group's rows used for training, rounded, at least one row.
@@ -315,27 +307,25 @@ def splits(data: GroupedRows, share: float, seed: int) -> Split:
     Returns
     -------
     Split
-        The same for the same set, share and seed; with the same seed the training rows of a
-        smaller share are among those of a larger one. A group of one row has no test rows.
+        The same for the same set, share and seed. With the same seed, a larger share contains the
+        training rows of a smaller one. A group of one row has no test rows.
     """
     if not 0 < share < 1:
         raise ValueError(f"share must lie between 0 and 1, got {share!r}.")
     generator = _generator(data.name, seed)
     trained = np.zeros(len(data.groups), dtype=bool)
-    _, group_of_row = np.unique(data.groups.astype(str), return_inverse=True)
-    by_group = np.argsort(group_of_row, kind="stable")
-    for rows in np.split(by_group, np.cumsum(np.bincount(group_of_row))[:-1]):
+    for rows in rows_by_group(data.groups).values():
         size = max(1, int(np.floor(share * len(rows) + 0.5)))
         trained[generator.permutation(rows)[:size]] = True
     return Split(np.flatnonzero(trained), np.flatnonzero(~trained))
 
 
-def standardise(data: GroupedRows, split: Split) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+def standardise(data: ArenaSet, split: Split) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Scale the columns by mean and standard deviation of the training rows.
 
     Parameters
     ----------
-    data : ArenaSet or the like
+    data : ArenaSet
         The set.
     split : Split
         Its training and test rows.
@@ -354,3 +344,53 @@ def standardise(data: GroupedRows, split: Split) -> tuple[FloatArray, FloatArray
     X_test = (data.X[split.test][:, varies] - mean) / deviation
     columns = tuple(np.array(data.columns, dtype=object)[varies])
     return (X_train - mean) / deviation, X_test, columns
+
+
+def task_of(data: ArenaSet, split: Split) -> Task:
+    """Return what a contestant is given on a split."""
+    X_train, X_test, _ = standardise(data, split)
+    groups = data.groups
+    return Task(X_train, data.y[split.train], groups[split.train], X_test, groups[split.test])
+
+
+def rows_by_group(groups: TextArray) -> dict[str, IntArray]:
+    """Return the row numbers of every group, groups in the order of their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = rows_by_group(np.array(["b", "a", "b"]))
+    >>> {group: numbers.tolist() for group, numbers in rows.items()}
+    {'a': [1], 'b': [0, 2]}
+    """
+    names, codes = np.unique(groups.astype(str), return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    pieces = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    return dict(zip(map(str, names), pieces, strict=True))
+
+
+def mean_over_groups(losses: FloatArray, groups: TextArray) -> float:
+    """Return the mean over groups of the mean loss, so that every group counts the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_over_groups(np.array([1.0, 1.0, 4.0]), np.array(["a", "a", "b"]))
+    2.5
+    """
+    _, codes = np.unique(groups.astype(str), return_inverse=True)
+    return float(np.mean(np.bincount(codes, weights=losses) / np.bincount(codes)))
+
+
+def row_weights(groups: TextArray) -> FloatArray:
+    """Return how much each row counts (rows,) where every group counts the same; they add up to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_weights(np.array(["a", "a", "b"])).tolist()
+    [0.25, 0.25, 0.5]
+    """
+    _, codes = np.unique(groups.astype(str), return_inverse=True)
+    counts = np.bincount(codes)
+    return np.asarray(1 / (len(counts) * counts[codes]))

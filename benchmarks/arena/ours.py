@@ -1,26 +1,31 @@
-"""Run conjoin's strategies and partitions in the arena.
+"""Run conjoin's strategies and partition methods in the arena.
 
-    python -m benchmarks.arena.ours [--sets ...] [--seeds 0 1 2] [--output FILE]
+    python -m benchmarks.arena.ours regression [--sets ...] [--strategies-only]
+    python -m benchmarks.arena.ours classification [--sets ...]
 
-One call of `conjoin.partition` fits all strategies, so its time stands beside each of them; the
-partitions of other methods (Chow, BIC, k-means, the paper's Algorithm 3) are fitted one by one and
-judged as hard clusters with one least-squares model each.
+One call of `conjoin.partition` fits all strategies (contestants ``conjoin-...``), so every strategy
+has the time of the whole call. The other partition methods of a side are fitted one by one and
+judged by one plain model for each cluster.
 """
 
 import argparse
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import conjoin
-from benchmarks.arena.data import SETS, load, splits
-from benchmarks.arena.run import RESULTS, Key, Row, Task, _task, append, group_error, read_done
+from benchmarks.arena.contest import MOST_GROUPS_OF_THE_PAPER
+from benchmarks.arena.data import ArenaSet, Split, Task, splits, task_of
+from benchmarks.arena.results import Key, Row, append, read_done, short_note
+from benchmarks.arena.side import Side
+from benchmarks.arena.sides import add_run_options, parse
 
+# In the order of the rows in the stored results.
 STRATEGIES = (
     "auto",
     "best",
@@ -33,120 +38,135 @@ STRATEGIES = (
     "separate",
     "clusters",
 )
-METHODS: dict[str, dict[str, object]] = {
-    "chow": {"method": "chow"},
-    "bic": {"method": "bic"},
-    "kmeans": {"method": "kmeans"},
-    "mallows": {"method": "mallows"},
-    "paper-signed": {"method": "tuned", "resamples": 200, "overparametrised": True},
-    "paper-literal": {
-        "method": "tuned",
-        "rule": "literal",
-        "resamples": 200,
-        "overparametrised": True,
-    },
-}
-# With more than twice as many columns as datasets conjoin has no full covariance.
+# Every result has these, whatever `result.weights` lists.
+ALWAYS = ("auto", "best", "clusters")
+# conjoin fits no full covariance if there are more than twice as many columns as datasets.
 FEW_DATASETS = "too few datasets for a full covariance: as partial"
-# Algorithm 3 resamples every pair: beyond this many groups it is left out, with a note.
-MOST_GROUPS_OF_THE_PAPER = 24
 
 
-def predict(result: conjoin.Partition, strategy: str, task: Task) -> np.ndarray:
-    """Predict the test rows under one strategy."""
-    chosen = result.using(strategy)
-    groups = task.groups_test.astype(str)
-    X = task.X_test[:, used_columns(result)]
-    prediction = np.empty(len(groups))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", conjoin.ConjoinWarning)
-        for name in np.unique(groups):
-            rows = groups == name
-            prediction[rows] = chosen.predict(X[rows], name)
-    return prediction
+def contestants(side: Side) -> list[str]:
+    """Return the names of all of conjoin's contestants on a side."""
+    return [f"conjoin-{strategy}" for strategy in STRATEGIES] + list(side.own.methods)
 
 
-def used_columns(result: conjoin.Partition) -> list[int]:
-    """Return the positions of the columns that the result uses."""
-    return [int(name[1:]) for name in result.features]
-
-
-def fit(task: Task, **options: object) -> tuple[conjoin.Partition, float]:
-    """Fit and return the result with the seconds it took."""
+def fit(
+    side: Side, task: Task, options: Mapping[str, object] | None = None
+) -> tuple[conjoin.Partition, float]:
+    """Fit the training rows of a task on one thread; return the result and the seconds it took."""
     columns = {f"x{j}": column for j, column in enumerate(task.X_train.T)}
-    table = {**columns, "y": task.y_train, "by": task.groups_train.astype(str)}
+    groups = task.groups_train.astype(str)
+    y = task.y_train.astype(str) if task.y_train.dtype == object else task.y_train
+    arguments = {**side.own.options, **(options or {})}
     start = time.perf_counter()
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = conjoin.partition(table, target="y", by="by", **options)
+        result = conjoin.partition(
+            {**columns, "y": y, "by": groups}, target="y", by="by", **arguments
+        )
     return result, time.perf_counter() - start
 
 
+@dataclass(frozen=True)
+class Cell:
+    """One split of one set: what all rows of its results have in common."""
+
+    side: Side
+    data: ArenaSet
+    split: Split
+    task: Task
+    share: float
+    seed: int
+
+    @classmethod
+    def of(cls, side: Side, data: ArenaSet, share: float, seed: int) -> "Cell":
+        """Draw the split and standardise its rows."""
+        split = splits(data, share, seed)
+        return cls(side, data, split, task_of(data, split), share, seed)
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of the whole set."""
+        return len(np.unique(self.data.groups.astype(str)))
+
+    def row(self, contestant: str, error: str, seconds: float, note: str) -> Row:
+        """Return a line of the results."""
+        sizes = (len(self.data.y), self.groups, self.task.X_train.shape[1])
+        head = (self.data.name, self.share, self.seed, contestant)
+        return Row(*head, *sizes, error, f"{seconds:.4f}", note)
+
+    def judged(
+        self, contestant: str, result: conjoin.Partition, strategy: str, seconds: float
+    ) -> Row:
+        """Return the line of a strategy of a fitted result."""
+        known = strategy in (*result.weights, *ALWAYS)
+        used, note = (strategy, "") if known else ("partial", FEW_DATASETS)
+        predictions = self.side.own.predict(result, used, self.task)
+        error, remark = self.side.error(self.data, self.split, predictions)
+        return self.row(contestant, f"{error:.10g}", seconds, short_note(note, remark))
+
+
+def strategy_rows(cell: Cell) -> Iterator[Row]:
+    """Fit all strategies at once and yield a row for each."""
+    try:
+        result, seconds = fit(cell.side, cell.task)
+    except conjoin.ConjoinError as refusal:
+        for strategy in STRATEGIES:
+            yield cell.row(f"conjoin-{strategy}", "", 0.0, short_note(str(refusal)))
+        return
+    for strategy in STRATEGIES:
+        yield cell.judged(f"conjoin-{strategy}", result, strategy, seconds)
+
+
+def method_row(cell: Cell, contestant: str) -> Row:
+    """Fit the clusters of another partition method and return its row."""
+    if contestant.startswith("paper") and cell.groups > MOST_GROUPS_OF_THE_PAPER:
+        return cell.row(contestant, "", 0.0, f"more than {MOST_GROUPS_OF_THE_PAPER} groups")
+    options = {**cell.side.own.methods[contestant], "strategy": "clusters"}
+    try:
+        result, seconds = fit(cell.side, cell.task, options)
+    except conjoin.ConjoinError as refusal:
+        return cell.row(contestant, "", 0.0, short_note(str(refusal)))
+    return cell.judged(contestant, result, "clusters", seconds)
+
+
 def run_set(
-    name: str, shares: Sequence[float], seeds: Sequence[int], done: frozenset[Key]
+    side: Side, name: str, shares: Sequence[float], seeds: Sequence[int], done: frozenset[Key]
 ) -> Iterator[Row]:
-    """Run everything of ours on one set."""
+    """Run all of conjoin's contestants on one set, except the combinations in `done`."""
     data = None
-    for share in shares:
-        for seed in seeds:
-            todo = {c for c in contestants() if (name, share, seed, c) not in done}
-            if not todo:
-                continue
-            data = load(name) if data is None else data
-            split = splits(data, share, seed)
-            task = _task(data, split)
-            groups = len(np.unique(data.groups.astype(str)))
-            head = (name, share, seed)
-            sizes = (len(data.y), groups, task.X_train.shape[1])
-            y, groups_test = data.y[split.test], data.groups[split.test]
-            if any(c.startswith("conjoin-") for c in todo):
-                result, seconds = fit(task)
-                for strategy in STRATEGIES:
-                    known = strategy in (*result.weights, "auto", "best", "clusters")
-                    used, note = (strategy, "") if known else ("partial", FEW_DATASETS)
-                    error = group_error(y, predict(result, used, task), groups_test)
-                    figures = (f"{error:.10g}", f"{seconds:.4f}", note)
-                    yield Row(*head, f"conjoin-{strategy}", *sizes, *figures)
-            for method, options in METHODS.items():
-                if method not in todo:
-                    continue
-                if method.startswith("paper") and groups > MOST_GROUPS_OF_THE_PAPER:
-                    note = f"more than {MOST_GROUPS_OF_THE_PAPER} groups"
-                    yield Row(*head, method, *sizes, "", "0.0000", note)
-                    continue
-                try:
-                    result, seconds = fit(task, strategy="clusters", **options)
-                except conjoin.ConjoinError as refusal:
-                    yield Row(*head, method, *sizes, "", "0.0000", str(refusal)[:160])
-                    continue
-                error = group_error(y, predict(result, "clusters", task), groups_test)
-                yield Row(*head, method, *sizes, f"{error:.10g}", f"{seconds:.4f}", "")
+    for share, seed in product(shares, seeds):
+        todo = {c for c in contestants(side) if (name, share, seed, c) not in done}
+        if not todo:
+            continue
+        data = side.load(name) if data is None else data
+        cell = Cell.of(side, data, share, seed)
+        if any(contestant.startswith("conjoin-") for contestant in todo):
+            yield from strategy_rows(cell)
+        for method in side.own.methods:
+            if method in todo:
+                yield method_row(cell, method)
 
 
-def contestants() -> list[str]:
-    """Return all names of ours."""
-    return [f"conjoin-{s}" for s in STRATEGIES] + list(METHODS)
-
-
-def main() -> int:
-    """Run ours and append to the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
-    parser.add_argument("--shares", nargs="+", type=float, default=[0.1, 0.5])
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--rerun", action="store_true")
-    parser.add_argument("--strategies-only", action="store_true", help="leave other methods out")
-    options = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run conjoin's contestants and append to the results; return the exit code 0."""
+    description = "Run conjoin over the sets of one side of the arena."
+    side, options = parse("ours", description, _add_options, arguments)
     done = frozenset() if options.rerun else read_done(options.output)
     if options.strategies_only:
-        cells = product(options.sets, options.shares, options.seeds, METHODS)
+        cells = product(options.sets, options.shares, options.seeds, side.own.methods)
         done |= frozenset(cells)
     for name in options.sets:
         start = time.perf_counter()
-        rows = append(run_set(name, options.shares, options.seeds, done), options.output)
+        rows = append(run_set(side, name, options.shares, options.seeds, done), options.output)
         print(f"{name}: {len(rows)} rows, {time.perf_counter() - start:.0f} s", flush=True)
     return 0
+
+
+def _add_options(parser: argparse.ArgumentParser, side: Side) -> None:
+    add_run_options(parser, side)
+    parser.add_argument(
+        "--strategies-only", action="store_true", help="do not run the other partition methods"
+    )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
-"""Turn the results of the arena into two tables in markdown.
+"""Turn stored results of one side of the arena into a page with tables.
 
-``python -m benchmarks.arena.table --output docs/arena.md`` reads ``results.csv``.
+    python -m benchmarks.arena.table regression --output docs/arena.md
+    python -m benchmarks.arena.table classification --output docs/classification-arena.md
 
-For a set and a share, the *reference* is separate or pooled least squares, whichever has the
-smaller error averaged over seeds. The *relative error* of a contestant is its error divided by
-that of the reference on the same split, averaged over seeds (arithmetic mean): the reference has
-1 by definition, below 1 is better than both, above 1 is a loss. The *regret* is the relative error
-divided by the least relative error among given strategies on the same set and share: how much is
-lost against knowing beforehand which of them to use.
+The side's ``results.csv`` enters, a page in markdown leaves. Its measures:
+
+- The *reference* of a set and share is the separate or the pooled model, whichever has the smaller
+  error averaged over seeds.
+- The *relative error* of a contestant is its error divided by the reference's error on the same
+  split, averaged over seeds (arithmetic mean). The reference has 1 by definition; below 1 is better
+  than both models, above 1 is a loss.
+- The *regret* is the relative error divided by the least relative error among given strategies on
+  the same set and share: the price of not knowing beforehand which of them to use.
 """
 
 import argparse
@@ -18,61 +22,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.arena.run import RESULTS
+from benchmarks.arena.results import CELL, KEY, read_results
+from benchmarks.arena.side import Page, Side
+from benchmarks.arena.sides import parse
 
 REFERENCES = ("separate", "pooled")
-NOT_RUN = "NotImplementedError"  # a note that begins so is no failure: not made for such sets
-_CELL = ["set", "share"]
-_KEY = [*_CELL, "seed", "contestant"]
-
-
-@dataclass(frozen=True)
-class Page:
-    """What the page of an arena says beside its tables.
-
-    Attributes
-    ----------
-    command : str
-        How the tables are written, for the help.
-    title : str
-        Heading of the page.
-    error : str
-        What the error of a set is and what the references are.
-    source : str
-        File that describes the runs.
-    results : Path
-        CSV file of the runs.
-    blanks : str
-        What an empty cell of the second table means, if there are any.
-    others : tuple of str
-        Other references, against which contestants are shown too, if there are any.
-    why : str
-        What these are.
-    """
-
-    command: str
-    title: str
-    error: str
-    source: str
-    results: Path
-    blanks: str = ""
-    others: tuple[str, ...] = ()
-    why: str = ""
-
-
-REGRESSION = Page(
-    command="python -m benchmarks.arena.table",
-    title="Arena: accuracy on real grouped data",
-    error="The error on a set is the mean over groups of the test MSE. The *reference* of a set "
-    "and share is separate or pooled least squares",
-    source="benchmarks/arena/README.md",
-    results=RESULTS,
-)
+README = "benchmarks/arena/README.md"
+# A note that starts so is not a failure: the contestant is not made for such sets.
+NOT_RUN = "NotImplementedError"
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What the tables are made of.
+    """The numbers of the tables.
 
     Attributes
     ----------
@@ -82,8 +44,8 @@ class Scores:
     reference : Series
         Name of the reference of every row.
     failed : DataFrame
-        Of the same shape as `relative`: the number of seeds on which the contestant failed; sets
-        that it is not made for are no failures.
+        Number of seeds on which the contestant failed, in the shape of `relative`. Sets that it is
+        not made for do not count.
     seconds : Series
         Total time of every contestant.
     """
@@ -94,20 +56,15 @@ class Scores:
     seconds: "pd.Series[float]"
 
 
-def read_results(path: Path) -> pd.DataFrame:
-    """Read results; of rows with the same set, share, seed and contestant the last one counts."""
-    return pd.read_csv(path).drop_duplicates(_KEY, keep="last")
-
-
 def score(results: pd.DataFrame, references: Sequence[str] = REFERENCES) -> Scores:
     """Compute relative errors.
 
     Parameters
     ----------
     results : DataFrame
-        As `read_results` returns them; the references must be among the contestants.
+        As `benchmarks.arena.results.read_results` returns them, the references among them.
     references : sequence of str
-        Contestants, the better of which is the reference of a set and share.
+        Two contestants; the better one is the reference of a set and share.
 
     Returns
     -------
@@ -118,24 +75,24 @@ def score(results: pd.DataFrame, references: Sequence[str] = REFERENCES) -> Scor
     if missing:
         raise ValueError(f"The results lack {sorted(missing)}: relative errors need both.")
     errors = _pivot(results, "error")
-    means = errors[list(references)].groupby(level=_CELL, sort=False).mean()
+    means = errors[list(references)].groupby(level=CELL, sort=False).mean()
     reference = means.idxmin(axis=1)
     of_split = reference.loc[[key[:2] for key in errors.index]]
     own = errors.to_numpy()[np.arange(len(errors)), errors.columns.get_indexer(of_split)]
     ratios = errors.div(own, axis=0)
-    cells = ratios.groupby(level=_CELL, sort=False)
+    cells = ratios.groupby(level=CELL, sort=False)
     relative = cells.mean().where(cells.count().eq(cells.size(), axis=0))
     declined = results["note"].astype(str).str.startswith(NOT_RUN)
     failures = results.assign(failed=(results["error"].isna() & ~declined).astype(float))
-    failed = _pivot(failures, "failed").groupby(level=_CELL, sort=False).sum()
+    failed = _pivot(failures, "failed").groupby(level=CELL, sort=False).sum()
     seconds = results.groupby("contestant", sort=False)["seconds"].sum()
     return Scores(relative, reference, failed, seconds)
 
 
 def _pivot(results: pd.DataFrame, values: str) -> pd.DataFrame:
-    """Return one row a split and one column a contestant, both in order of appearance."""
-    table = results.set_index(_KEY)[values].unstack("contestant")
-    splits = pd.MultiIndex.from_frame(results[[*_CELL, "seed"]].drop_duplicates())
+    """Return a row for each split and a column for each contestant, in order of appearance."""
+    table = results.set_index(KEY)[values].unstack("contestant")
+    splits = pd.MultiIndex.from_frame(results[[*CELL, "seed"]].drop_duplicates())
     return table.reindex(index=splits, columns=results["contestant"].unique())
 
 
@@ -147,12 +104,12 @@ def summarise(scores: Scores, strategies: Sequence[str] = ()) -> pd.DataFrame:
     scores : Scores
         Relative errors.
     strategies : sequence of str
-        The contestants that hindsight may choose from; all of them by default.
+        The contestants that the regret compares with; all of them by default.
 
     Returns
     -------
     DataFrame
-        One row a contestant, the smallest geometric mean first.
+        One row for each contestant, the smallest geometric mean first.
     """
     relative = scores.relative
     unknown = set(strategies) - set(relative.columns)
@@ -190,43 +147,56 @@ def _geometric_mean(values: "pd.Series[float]") -> float:
     return float(np.exp(np.log(values).mean()))
 
 
-def render(scores: Scores, strategies: Sequence[str] = (), page: Page = REGRESSION) -> str:
+def render(scores: Scores, page: Page, strategies: Sequence[str] = ()) -> str:
     """Write both tables and what their columns mean, as markdown."""
     summary = summarise(scores, strategies)
-    hindsight = ", ".join(f"`{name}`" for name in strategies) or "all contestants"
-    sets = scores.relative.index.get_level_values("set").nunique()
-    shares = ", ".join(f"{s:g}" for s in scores.relative.index.unique("share"))
+    compared = ", ".join(f"`{name}`" for name in strategies) or "all contestants"
     parts = [
         f"# {page.title}",
-        f"{sets} sets, training shares {shares} of every group's rows, the rest for testing. "
-        f"{page.error}, whichever has the smaller error averaged "
-        "over seeds; a *relative error* is a contestant's error divided by the reference's on the "
-        "same split, averaged over seeds. Below 1 is better than both, above 1 is a loss. "
-        "Several sets share their source and are not independent evidence. How it is run: "
-        f"`{page.source}`.",
+        _introduction(scores, page),
         "## Contestants",
-        "Geometric mean, median and worst of the relative error over sets and shares; *below 1* "
-        "and *above 1* count wins and losses against the reference. *Regret* is the relative "
-        f"error divided by the least one, on the same set and share, among {hindsight} (geometric "
-        "mean, and worst). *Cells* are the sets and shares with a result for every seed; only "
-        "they enter a contestant's row. *Seconds* add up all fits and predictions, one thread.",
+        "Geometric mean, median and worst are those of the relative error over sets and shares. "
+        "*Below 1* and *above 1* count wins and losses against the reference.",
+        "*Regret* is the relative error divided by the least one on the same set and share "
+        f"(geometric mean, and worst). It compares with: {compared}.",
+        "*Cells* are the sets and shares with a result for every seed; only these enter a "
+        "contestant's row. *Seconds* is the total time of all fits and predictions on one thread.",
         _markdown(summary.columns, summary.to_numpy(dtype=object)),
         *_failures(scores),
         "## Sets",
-        " ".join(filter(None, ["Relative errors, the least of a row in bold.", page.blanks])),
+        " ".join(
+            filter(None, ["Relative errors. The least one of a row is in bold.", page.blanks])
+        ),
         _sets_table(scores, list(summary["contestant"])),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def _introduction(scores: Scores, page: Page) -> str:
+    """Say what was run and what a relative error is."""
+    sets = scores.relative.index.get_level_values("set").nunique()
+    shares = " or ".join(f"{s:g}" for s in scores.relative.index.unique("share"))
+    return (
+        f"This page compares contestants on {sets} sets. In every group, a share of {shares} of "
+        f"the rows is for training and the rest for testing. {page.error}\n\n"
+        f"The *reference* of a set and share is {page.reference}, whichever has the smaller error "
+        "averaged over seeds. A *relative error* is a contestant's error divided by the "
+        "reference's error on the same split, averaged over seeds. Below 1 is better than both "
+        "reference models; above 1 is a loss.\n\n"
+        "Several sets have the same source, so they are not independent evidence. "
+        f"`{README}` says how to run the arena."
+    )
+
+
 def _failures(scores: Scores) -> list[str]:
-    """Return a paragraph that names what failed, or nothing."""
+    """Return a paragraph that lists failed fits, or nothing."""
     stacked = scores.failed.stack()
     lines = [
-        f"- `{name}` on {set_name}, share {share:g}: {int(count)} of its fits"
+        f"- `{name}` on {set_name}, share {share:g}: {int(count)} fits"
         for (set_name, share, name), count in stacked[stacked > 0].items()
     ]
-    return ["Failed fits (the notes in the CSV file say why):\n\n" + "\n".join(lines)] * bool(lines)
+    head = "Fits without a result (the notes in the CSV file say why):"
+    return [head + "\n\n" + "\n".join(lines)] * bool(lines)
 
 
 def _sets_table(scores: Scores, contestants: Sequence[str]) -> str:
@@ -265,44 +235,36 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.3g}"
 
 
-def main(arguments: Sequence[str] | None = None, page: Page = REGRESSION) -> int:
-    """Run the command line.
+def other_references(results: pd.DataFrame, page: Page, strategies: Sequence[str]) -> str:
+    """Write the summary with the page's other references, or nothing without results of these."""
+    if not page.others or not set(page.others) <= set(results["contestant"]):
+        return ""
+    table = summarise(score(results, page.others), strategies)
+    shown = _markdown(table.columns, table.to_numpy(dtype=object))
+    return f"\n## Other references\n\n{page.why}\n\n{shown}\n"
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the command line by default.
-    page : Page, optional
-        That of the regression arena by default.
 
-    Returns
-    -------
-    int
-        Exit code 0.
-    """
-    parser = argparse.ArgumentParser(
-        prog=page.command, description="Write the tables of the arena."
-    )
-    parser.add_argument("--results", type=Path, default=page.results, help="CSV file of the runs")
-    parser.add_argument("--strategies", default="", help="a,b,c: what hindsight may choose from")
-    parser.add_argument(
-        "--references", default=",".join(REFERENCES), help="a,b: others to divide by"
-    )
-    parser.add_argument("--output", type=Path, help="markdown file; printed if not given")
-    options = parser.parse_args(arguments)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print or write the page of a side; return the exit code 0."""
+    description = "Write the tables of one side of the arena."
+    side, options = parse("table", description, _add_options, arguments)
     strategies = [name for name in options.strategies.split(",") if name]
-    references = options.references.split(",")
     results = read_results(options.results)
-    text = render(score(results, references), strategies, page)
-    if page.others and set(page.others) <= set(results["contestant"]):
-        table = summarise(score(results, page.others), strategies)
-        shown = _markdown(table.columns, table.to_numpy(dtype=object))
-        text += f"\n## Other references\n\n{page.why}\n\n{shown}\n"
+    text = render(score(results, options.references.split(",")), side.page, strategies)
+    text += other_references(results, side.page, strategies)
     if options.output is None:
         print(text, end="")
     else:
         options.output.write_text(text, encoding="utf-8")
     return 0
+
+
+def _add_options(parser: argparse.ArgumentParser, side: Side) -> None:
+    add = parser.add_argument
+    add("--results", type=Path, default=side.results, help="CSV file of the runs")
+    add("--strategies", default="", help="a,b,c: contestants that the regret compares with")
+    add("--references", default=",".join(REFERENCES), help="a,b: other models to divide by")
+    add("--output", type=Path, help="markdown file; printed if not given")
 
 
 if __name__ == "__main__":

@@ -1,124 +1,33 @@
-"""The table of the arena's sets: what is read, how, what is left out and why.
+"""The sets of the regression side: what is read, how, what is left out and why.
 
-`SETS` maps the name of a set to its entry; `benchmarks.arena.data.load` turns entries into numbers.
+`SETS` maps the name of a set to its entry; `regression.measure.load` returns its numbers.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from benchmarks.arena.specs import (
+    BIKE_HOURS,
+    DAILY_ORDERS,
+    DAILY_ORDERS_LEFT_OUT,
+    DIAMONDS,
+    FLIGHTS,
+    FLIGHTS_LEFT_OUT,
+    PRODUCTIVITY,
+    PRODUCTIVITY_LEFT_OUT,
+    RADON,
+    RADON_LEFT_OUT,
+    SCHOOLS,
+    STORE_FAMILIES,
+    STORE_FAMILIES_LEFT_OUT,
+    WINE,
+    Cycle,
+    Date,
+    Join,
+    SetSpec,
+)
 
-DatePart = Literal["days", "month", "weekday", "hour"]
-
-MAX_ROWS = 60_000  # larger sets are sampled, so that a run takes minutes
-
-
-@dataclass(frozen=True)
-class Join:
-    """A side table that is joined to the main one (left join).
-
-    Attributes
-    ----------
-    file : str
-        Path below the data folder.
-    on : tuple of str
-        Columns that both tables share. Any other column of the side table that the main table
-        has too is skipped.
-    """
-
-    file: str
-    on: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Date:
-    """A text column holding a date, and the parts that take its place.
-
-    Attributes
-    ----------
-    column : str
-        Name of the column.
-    parts : tuple of {"days", "month", "weekday", "hour"}
-        ``days`` counts from the first date of the set; ``month`` and ``weekday`` are categories;
-        ``hour`` becomes sines and cosines, see `Cycle`.
-    format : str
-        How the date is written.
-    """
-
-    column: str
-    parts: tuple[DatePart, ...]
-    format: str = "%Y-%m-%d"
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """A numeric column that comes round, such as the hour of the day.
-
-    It is replaced by sines and cosines of its first harmonics: two of them let a day have a
-    morning and an evening peak.
-    """
-
-    column: str
-    period: float
-    harmonics: int = 2
-
-
-@dataclass(frozen=True)
-class SetSpec:
-    """One entry of the table of sets.
-
-    Attributes
-    ----------
-    name : str
-        Name of the set in the arena.
-    file : str
-        Path of the main table below the data folder.
-    target : str
-        Column to predict.
-    by : tuple of str
-        Columns whose values, taken together, are the group of a row.
-    log : bool
-        Whether the logarithm of the target is predicted.
-    joins : tuple of Join
-        Side tables.
-    left_out : tuple of str
-        Columns that are not used as predictors; the reason stands beside them in the table.
-    categories : tuple of str
-        Columns holding codes in the form of numbers, treated as categories.
-    flags : tuple of str
-        Text columns reduced to whether they are filled (0/1).
-    dates : tuple of Date
-        Columns holding dates.
-    cycles : tuple of Cycle
-        Numeric columns that come round.
-    sample : int, optional
-        Number of rows drawn uniformly without replacement, seeded by the name, if the set is
-        larger.
-    """
-
-    name: str
-    file: str
-    target: str
-    by: tuple[str, ...]
-    log: bool = False
-    joins: tuple[Join, ...] = ()
-    left_out: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    dates: tuple[Date, ...] = ()
-    cycles: tuple[Cycle, ...] = ()
-    sample: int | None = None
-
+# Larger sets are sampled: every contestant then needs minutes, not hours, for all sets.
+MAX_ROWS = 60_000
 
 _BIKE_CALENDAR = ("season", "mnth", "weekday", "weathersit")
-_FLIGHTS_LEFT_OUT = (
-    "air_time",  # known only after landing; with dep_delay it nearly gives the target away
-    "dep_time",  # sched_dep_time plus dep_delay, as a clock number
-    "sched_dep_time",  # hour and minute in one clock number
-    "sched_arr_time",  # a clock number that jumps from 2359 to 0
-    "day",  # day of the month
-)
-_DIAMONDS = "bench/diamonds/diamonds.csv.gz"
-_FLIGHTS = "bench/nycflights/nycflights.csv.gz"
-_BIKE_HOURS = "bench/bikeshare-hour/bikeshare_hour.csv.gz"
 _PARKINSONS = "bench/parkinsons-telemonitoring/parkinsons_telemonitoring.csv.gz"
 _SEOUL = "paper/sbsd/SeoulBikeData.csv.gz"
 
@@ -166,14 +75,10 @@ _TABLE: tuple[SetSpec, ...] = (
     ),
     SetSpec(
         name="cfgsf",
-        file="paper/cfgsf/store_family_daily_2017-06-13_2017-08-15.parquet",
+        file=STORE_FAMILIES,
         target="sales",
         by=("store_type", "family"),
-        left_out=(
-            "transactions",  # counted on the same day as the target
-            "store_nbr",  # identifier
-            "cluster",  # a code of 17 levels
-        ),
+        left_out=STORE_FAMILIES_LEFT_OUT,
         dates=(Date("date", ("days", "weekday")),),
         sample=MAX_ROWS,  # of 114,048
     ),
@@ -196,7 +101,7 @@ _TABLE: tuple[SetSpec, ...] = (
             "store_nbr",  # identifier
             "item_nbr",  # identifier
             "cluster",  # a code of 17 levels
-            "perishable",  # told by the family, hence by the group
+            "perishable",  # follows from the family, hence from the group
         ),
         categories=("class",),
         dates=(Date("date", ("days", "weekday")),),
@@ -227,19 +132,10 @@ _TABLE: tuple[SetSpec, ...] = (
     ),
     SetSpec(
         name="dfoip",
-        file="paper/dfoip/daily_orders_top100_items.csv.gz",
+        file=DAILY_ORDERS,
         target="order",
         by=("itemID",),
-        left_out=(
-            "salesPrice_day_mean",  # missing exactly where the target is 0
-            "promotion_guess",  # guessed from the orders themselves
-            "rank",  # the order of the items by the sum of the target
-            "brand",  # a code, constant in an item
-            "manufacturer",  # a code, constant in an item
-            "category1",  # a code, constant in an item
-            "category2",  # a code, constant in an item
-            "category3",  # a code, constant in an item
-        ),
+        left_out=DAILY_ORDERS_LEFT_OUT,
         dates=(Date("date", ("days", "weekday")),),
     ),
     SetSpec(
@@ -266,23 +162,23 @@ _TABLE: tuple[SetSpec, ...] = (
             "casual",  # a part of the target
             "registered",  # the rest of the target
             "instant",  # identifier
-            "dteday",  # told by yr, mnth and weekday
+            "dteday",  # follows from yr, mnth and weekday
             "workingday",  # one minus weekend minus holiday
         ),
         categories=_BIKE_CALENDAR,
     ),
     SetSpec(
         name="ppge",
-        file="paper/ppge/garments_worker_productivity.csv",
+        file=PRODUCTIVITY,
         target="actual_productivity",
         by=("day",),
-        left_out=("date",),  # told by quarter (a week of the month) and day
+        left_out=PRODUCTIVITY_LEFT_OUT,
         categories=("team",),
     ),
     # bench/: classic multi-task and multilevel sets.
     SetSpec(
         name="school",
-        file="bench/school-ilea/school_ilea.csv.gz",
+        file=SCHOOLS,
         target="exam_score",
         by=("school",),
     ),
@@ -302,10 +198,10 @@ _TABLE: tuple[SetSpec, ...] = (
     ),
     SetSpec(
         name="radon",
-        file="bench/radon-minnesota/radon_minnesota.csv",
+        file=RADON,
         target="log.radon",
         by=("county.name",),
-        left_out=("county",),  # number of the group
+        left_out=RADON_LEFT_OUT,
     ),
     SetSpec(
         name="sleepstudy",
@@ -315,15 +211,15 @@ _TABLE: tuple[SetSpec, ...] = (
     ),
     SetSpec(
         name="wine",
-        file="bench/wine-quality/wine_quality.csv.gz",
+        file=WINE,
         target="quality",
         by=("color",),
     ),
-    SetSpec(name="diamonds_clarity", file=_DIAMONDS, target="price", log=True, by=("clarity",)),
-    SetSpec(name="diamonds_cut", file=_DIAMONDS, target="price", log=True, by=("cut",)),
+    SetSpec(name="diamonds_clarity", file=DIAMONDS, target="price", log=True, by=("clarity",)),
+    SetSpec(name="diamonds_cut", file=DIAMONDS, target="price", log=True, by=("cut",)),
     SetSpec(
         name="bikeshare_season",
-        file=_BIKE_HOURS,
+        file=BIKE_HOURS,
         target="cnt",
         by=("season",),
         left_out=("instant", "dteday", "workingday"),  # as in bb
@@ -332,7 +228,7 @@ _TABLE: tuple[SetSpec, ...] = (
     ),
     SetSpec(
         name="bikeshare_weather",
-        file=_BIKE_HOURS,
+        file=BIKE_HOURS,
         target="cnt",
         by=("weathersit",),
         left_out=("instant", "dteday", "workingday"),  # as in bb
@@ -348,23 +244,23 @@ _TABLE: tuple[SetSpec, ...] = (
         left_out=(
             "Order",  # identifier
             "PID",  # identifier
-            "MS SubClass",  # a code of 16 levels, told by Bldg Type and House Style
+            "MS SubClass",  # a code of 16 levels, follows from Bldg Type and House Style
         ),
     ),
     SetSpec(
         name="nycflights_carrier",
-        file=_FLIGHTS,
+        file=FLIGHTS,
         target="arr_delay",
         by=("carrier",),
-        left_out=_FLIGHTS_LEFT_OUT,
+        left_out=FLIGHTS_LEFT_OUT,
         categories=("month",),
     ),
     SetSpec(
         name="nycflights_origin",
-        file=_FLIGHTS,
+        file=FLIGHTS,
         target="arr_delay",
         by=("origin",),
-        left_out=_FLIGHTS_LEFT_OUT,
+        left_out=FLIGHTS_LEFT_OUT,
         categories=("month",),
     ),
 )

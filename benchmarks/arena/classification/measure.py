@@ -1,59 +1,32 @@
-"""The data side of the classification arena: sets as numbers with classes, and the error.
+"""Sets of the classification side as numbers with classes, and the log loss.
 
-Reading, encoding, splits and scaling are those of the regression arena (`benchmarks.arena.data`);
-new are the classes and the log loss:
-
->>> from benchmarks.arena.data import splits, standardise  # doctest: +SKIP
->>> from benchmarks.classification.data import load  # doctest: +SKIP
->>> districts = load("contraception")  # doctest: +SKIP
->>> X_train, X_test, columns = standardise(districts, splits(districts, 0.5, 0))  # doctest: +SKIP
+`load` takes the name of a set and returns an `ArenaSet` whose target is text. `split_error` takes
+probabilities of the test rows and returns the error.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.arena.classification.sets import SETS, Cuts, OneOf, Reached, Rule
 from benchmarks.arena.data import (
+    ArenaSet,
     FloatArray,
     Split,
     TextArray,
+    entry,
     group_names,
+    mean_over_groups,
     predictors,
     read_table,
 )
-from benchmarks.classification.sets import SETS, Cuts, OneOf, Reached, Rule
 
-SMALLEST = 1e-15  # probabilities are kept this far from 0 and 1
-
-
-@dataclass(frozen=True)
-class ClassSet:
-    """A set as numbers, before standardising.
-
-    Attributes
-    ----------
-    name : str
-        Name of the set.
-    X : ndarray of shape (rows, columns)
-        Predictors, finite.
-    y : ndarray of shape (rows,)
-        Class of every row, as text.
-    groups : ndarray of shape (rows,)
-        Name of the group of every row.
-    columns : tuple of str
-        Names of the predictors.
-    """
-
-    name: str
-    X: FloatArray
-    y: TextArray
-    groups: TextArray
-    columns: tuple[str, ...]
+# Probabilities stay this far from 0 and 1, so that a certain mistake costs 34.5 and not infinity.
+SMALLEST = 1e-15
 
 
-def load(name: str, root: Path | None = None) -> ClassSet:
+def load(name: str, root: Path | None = None) -> ArenaSet:
     """Read a set and turn it into numbers and classes.
 
     Parameters
@@ -66,17 +39,15 @@ def load(name: str, root: Path | None = None) -> ClassSet:
 
     Returns
     -------
-    ClassSet
+    ArenaSet
         Finite numbers, not standardised.
     """
-    if name not in SETS:
-        raise KeyError(f"No set is called {name!r}; the sets are {', '.join(SETS)}.")
-    spec = SETS[name]
+    spec = entry(SETS, name)
     table = read_table(spec.table, root)
     known, y = classes_of(table, spec.table.target, spec.rule)
     table = table[known].reset_index(drop=True)
     X, groups = predictors(table, spec.table), group_names(table, spec.table.by)
-    return ClassSet(name, X.to_numpy(), y[known], groups, tuple(X.columns))
+    return ArenaSet(name, X.to_numpy(), y[known], groups, tuple(X.columns))
 
 
 def classes_of(table: pd.DataFrame, target: str, rule: Rule) -> tuple[np.ndarray, TextArray]:
@@ -125,29 +96,21 @@ def log_losses(y: TextArray, probabilities: FloatArray, classes: TextArray) -> F
     return np.where(ones.any(axis=1), losses, np.nan)
 
 
-def group_log_loss(losses: FloatArray, groups: TextArray) -> float:
-    """Return the mean over groups of the mean log loss; rows without a loss are passed over.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> group_log_loss(np.array([1.0, 3.0, 4.0, np.nan]), np.array(["a", "a", "b", "c"]))
-    3.0
-    """
-    known = np.isfinite(losses)
-    _, codes = np.unique(groups[known].astype(str), return_inverse=True)
-    return float(np.mean(np.bincount(codes, weights=losses[known]) / np.bincount(codes)))
+def shape(data: ArenaSet, split: Split) -> tuple[int, ...]:
+    """Return the shape that predictions must have: test rows, classes of the training rows."""
+    return len(split.test), len(training_classes(data, split))
 
 
-def training_classes(data: ClassSet, split: Split) -> TextArray:
+def training_classes(data: ArenaSet, split: Split) -> TextArray:
     """Return the classes of the training rows, sorted: the columns of all predictions."""
     return np.unique(data.y[split.train].astype(str)).astype(object)
 
 
-def split_error(data: ClassSet, split: Split, probabilities: FloatArray) -> tuple[float, str]:
+def split_error(data: ArenaSet, split: Split, probabilities: FloatArray) -> tuple[float, str]:
     """Return the error on a split's test rows, and a remark if rows had to be left out."""
     classes = training_classes(data, split)
     losses = log_losses(data.y[split.test], probabilities, classes)
-    unseen = int(np.sum(np.isnan(losses)))
+    known = np.isfinite(losses)
+    unseen = int(np.sum(~known))
     remark = f"{unseen} test rows of classes unseen in training left out" if unseen else ""
-    return group_log_loss(losses, data.groups[split.test]), remark
+    return mean_over_groups(losses[known], data.groups[split.test][known]), remark

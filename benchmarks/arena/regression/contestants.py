@@ -1,23 +1,20 @@
-"""The register of contestants: a name, and a factory that makes a fresh one.
+"""The rivals of the regression side: a name, and a factory that makes a fresh contestant.
 
-A new contestant is one class with the protocol of `benchmarks.arena.rivals.Contestant` and one
-line here. A factory that raises ImportError is recorded as such and does not stop a run.
+A new contestant is one class with the protocol of `benchmarks.arena.contest.Contestant` and one
+line here. If its factory raises ImportError, the run records that and goes on.
 """
 
-from collections.abc import Callable
 from functools import partial
 
-from benchmarks.arena.rivals import (
+from benchmarks.arena.contest import Factory
+from benchmarks.arena.regression.rivals import (
     BoostRandomEffects,
-    Contestant,
     LegoGrouped,
     PooledLeastSquares,
     SeparateLeastSquares,
 )
 
-Factory = Callable[[], Contestant]
-
-RIVALS: dict[str, Factory] = {
+CONTESTANTS: dict[str, Factory] = {
     "separate": SeparateLeastSquares,
     "pooled": PooledLeastSquares,
     "sklego": LegoGrouped,
@@ -30,5 +27,3 @@ RIVALS: dict[str, Factory] = {
     "gpboost-intercept": partial(BoostRandomEffects, slopes=False),
     "gpboost-slopes": partial(BoostRandomEffects, slopes=True),
 }
-
-CONTESTANTS: dict[str, Factory] = {**RIVALS}

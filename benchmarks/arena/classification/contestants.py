@@ -1,21 +1,21 @@
-"""The register of contestants: a name, and a factory that makes a fresh one.
+"""The rivals of the classification side: a name, and a factory that makes a fresh contestant.
 
-A new contestant is one class with the protocol of `benchmarks.arena.rivals.Contestant`, returning
-one column of probabilities for every class, and one line here. A factory that raises ImportError is
-recorded as such and does not stop a run.
+A new contestant is one class with the protocol of `benchmarks.arena.contest.Contestant` and one
+line here. It returns one column of probabilities for every class. If its factory raises
+ImportError, the run records that and goes on.
 """
 
 from functools import partial
 
-from benchmarks.arena.contestants import Factory
-from benchmarks.classification.rivals import (
+from benchmarks.arena.classification.paper import PaperClusters
+from benchmarks.arena.classification.rivals import (
     BoostRandomEffectsBinary,
     LegoGroupedClassifier,
-    PaperClusters,
     PooledLogistic,
     RidgeByGroup,
     SeparateLogistic,
 )
+from benchmarks.arena.contest import Factory
 
 CONTESTANTS: dict[str, Factory] = {
     "separate": SeparateLogistic,

@@ -1,38 +1,20 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-pd = pytest.importorskip("pandas")
-
-from benchmarks.arena.data import (  # noqa: E402
-    SETS,
+from benchmarks.arena.data import (
     ArenaSet,
     encode,
-    load,
+    mean_over_groups,
+    row_weights,
     shared_data,
     splits,
     standardise,
+    task_of,
 )
-
-SMALL = ["sleepstudy", "radon"]
-
-
-@pytest.fixture(params=SMALL)
-def small(request: pytest.FixtureRequest) -> ArenaSet:
-    try:
-        root = shared_data()
-    except FileNotFoundError as error:
-        pytest.skip(f"the arena's data are not here: {error}")
-    return load(request.param, root)
-
-
-@pytest.fixture
-def made() -> ArenaSet:
-    generator = np.random.default_rng(0)
-    X = np.column_stack([generator.normal(5, 3, 60), np.arange(60.0), np.eye(60)[0]])
-    groups = np.array(["one"] + ["two"] * 9 + ["three"] * 50, dtype=object)
-    return ArenaSet("made", X, generator.normal(size=60), groups, ("a", "b", "rare"))
+from benchmarks.arena.sides import SIDES
 
 
 def check_split(data: ArenaSet, share: float, seed: int) -> None:
@@ -47,23 +29,20 @@ def check_split(data: ArenaSet, share: float, seed: int) -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
 @pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "regression sleepstudy",
+        "regression radon",
+        "classification contraception",
+        "classification school_band",
+    ],
+)
 def test_splits_are_disjoint_and_train_every_group(
-    small: ArenaSet, share: float, seed: int
+    data_root: Path, name: str, share: float, seed: int
 ) -> None:
-    check_split(small, share, seed)
-
-
-def test_loaded_sets_are_finite_numbers(small: ArenaSet) -> None:
-    assert small.X.shape == (len(small.y), len(small.columns))
-    assert np.isfinite(small.X).all() and np.isfinite(small.y).all()
-    assert (np.ptp(small.X, axis=0) > 0).all()
-    assert not set(SETS[small.name].by) & set(small.columns)
-
-
-def test_loading_twice_gives_the_same(small: ArenaSet) -> None:
-    again = load(small.name)
-    np.testing.assert_array_equal(again.X, small.X)
-    np.testing.assert_array_equal(again.groups, small.groups)
+    side, set_name = name.split()
+    check_split(SIDES[side].load(set_name), share, seed)
 
 
 def test_splits_of_a_group_of_one_row(made: ArenaSet) -> None:
@@ -141,6 +120,16 @@ def test_missing_data_folder_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_p
         shared_data()
 
 
-def test_unknown_set_lists_the_known_ones() -> None:
-    with pytest.raises(KeyError, match="sleepstudy"):
-        load("nonsense")
+def test_task_holds_the_rows_of_the_split(made: ArenaSet) -> None:
+    split = splits(made, 0.5, 0)
+    task = task_of(made, split)
+    np.testing.assert_array_equal(task.y_train, made.y[split.train])
+    np.testing.assert_array_equal(task.groups_test, made.groups[split.test])
+    assert len(task.X_train) == len(split.train) and len(task.X_test) == len(split.test)
+
+
+def test_row_weights_give_the_mean_over_groups() -> None:
+    losses = np.array([1.0, 3.0, 4.0, 0.5])
+    groups = np.array(["a", "a", "b", "c"], dtype=object)
+    assert mean_over_groups(losses, groups) == pytest.approx((2.0 + 4.0 + 0.5) / 3)
+    assert row_weights(groups) @ losses == pytest.approx(mean_over_groups(losses, groups))

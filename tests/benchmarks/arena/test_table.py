@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks.arena import table
+from benchmarks.arena.classification.side import PAGE as CLASSIFICATION_PAGE
+from benchmarks.arena.regression.side import PAGE as REGRESSION_PAGE
+from benchmarks.arena.results import read_results
+from benchmarks.arena.sides import SIDES
+from benchmarks.arena.table import render, score, summarise
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAD = {"set": "made", "share": 0.5, "seed": 0, "seconds": 1.0}
+ROWS = [
+    {**HEAD, "contestant": "separate", "error": 0.5, "note": None},
+    {**HEAD, "contestant": "pooled", "error": 0.4, "note": None},
+    {**HEAD, "contestant": "binary", "error": None, "note": "NotImplementedError: two classes"},
+    {**HEAD, "contestant": "broken", "error": None, "note": "ValueError: no"},
+]
+
+
+def test_failures_are_listed_and_sets_that_are_not_run_are_blank() -> None:
+    page = render(score(pd.DataFrame(ROWS)), CLASSIFICATION_PAGE)
+    assert "| made | 0.5 | pooled | **1.000** | 1.250 |  | failed |" in page
+    assert "`broken` on made" in page and "`binary` on made" not in page
+    assert "log loss" in page and "MSE" not in page
+
+
+def test_the_relative_error_is_averaged_over_seeds() -> None:
+    second = [{**row, "seed": 1, "error": error} for row, error in zip(ROWS, (0.9, 0.6))]
+    scores = score(pd.DataFrame([*ROWS[:2], *second]))
+    assert scores.reference.tolist() == ["pooled"]
+    assert scores.relative["separate"].tolist() == [pytest.approx((0.5 / 0.4 + 0.9 / 0.6) / 2)]
+    summary = summarise(scores, ["separate"]).set_index("contestant")
+    assert summary.loc["pooled", "regret"] == pytest.approx(1 / 1.375)
+
+
+def test_a_contestant_without_all_seeds_has_no_cell() -> None:
+    second = [{**row, "seed": 1} for row in ROWS[:2]]
+    other = {**HEAD, "contestant": "new", "error": 0.3, "note": None}
+    scores = score(pd.DataFrame([*ROWS[:2], *second, other]))
+    assert scores.relative["new"].isna().all()
+
+
+def test_missing_references_and_unknown_strategies_are_named() -> None:
+    with pytest.raises(ValueError, match="pooled"):
+        score(pd.DataFrame(ROWS[:1]))
+    with pytest.raises(ValueError, match="nonsense"):
+        summarise(score(pd.DataFrame(ROWS)), ["nonsense"])
+
+
+def test_regression_has_no_other_references() -> None:
+    assert table.other_references(pd.DataFrame(ROWS), REGRESSION_PAGE, ()) == ""
+
+
+@pytest.mark.parametrize(
+    ("side", "page"),
+    [("regression", "docs/arena.md"), ("classification", "docs/classification-arena.md")],
+)
+def test_tables_of_the_documentation_are_those_of_the_stored_results(
+    tmp_path: Path, side: str, page: str
+) -> None:
+    single = ("separate", "pooled", "clusters", "intercept", "slopes", "partial", "full", "mixture")
+    strategies = ",".join(f"conjoin-{name}" for name in single)
+    output = tmp_path / "page.md"
+    assert table.main([side, "--strategies", strategies, "--output", str(output)]) == 0
+
+    def tables(path: Path) -> list[str]:
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] == "|"]
+
+    assert tables(output) == tables(ROOT / page)
+
+
+def test_the_default_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["regression"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"# {REGRESSION_PAGE.title}\n")
+    assert printed == render(score(read_results(SIDES["regression"].results)), REGRESSION_PAGE)
