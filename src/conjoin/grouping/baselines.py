@@ -1,6 +1,6 @@
-"""Plain partitions to compare with: Chow's test, BIC merging, k-means on coefficients.
+"""Well-known partitions, for comparison: Chow's test, BIC, k-means on coefficients.
 
-Each takes the moments of the datasets (K,) and returns labels (K,).
+Moments of the datasets (K,) enter; labels (K,) leave.
 """
 
 from dataclasses import dataclass
@@ -16,36 +16,45 @@ from conjoin.grouping.objective import Sums, sum_by
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 
+# Most clusters that k-means tries; it bounds the time, since each number takes a run of its own.
 MOST_CLUSTERS = 15
+# Level of Chow's test: the usual one.
+CHOW_LEVEL = 0.05
+# Iterations of k-means; scipy stops after that many, converged or not, and its default is 10.
+ITERATIONS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class ResidualObjective:
-    """Residual sum of squares, plus a price for each coefficient fitted."""
+    """Residual sum of squares, plus a penalty for each coefficient."""
 
     sums: Sums
-    price: float = 0.0
+    penalty: float = 0.0
 
     @classmethod
-    def of(cls, moments: Moments, price: float = 0.0) -> "ResidualObjective":
+    def of(cls, moments: Moments, penalty: float = 0.0) -> "ResidualObjective":
         """Take moments (K,)."""
-        return cls((moments.G, moments.h, moments.q, moments.n), price)
+        return cls((moments.G, moments.h, moments.q, moments.n), penalty)
 
     def cost(self, sums: Sums) -> FloatArray:
-        """Return residual sums of squares plus price times rank."""
+        """Return residual sums of squares plus penalty times rank."""
         rss, rank = _residuals(sums)
-        cost: FloatArray = rss + self.price * rank
+        cost: FloatArray = rss + self.penalty * rank
         return cost
 
 
 def _residuals(sums: Sums) -> tuple[FloatArray, IntArray]:
+    """Return residual sums of squares and ranks (B,) of least-squares fits."""
     G, h, q, _ = sums
     inverse, rank = linalg.inverse_and_rank(G)
     return np.maximum(q - linalg.quadratic(h, inverse), 0.0), rank
 
 
-def chow(moments: Moments, level: float = 0.05) -> IntArray:
-    """Join the pair with the largest p-value of Chow's test as long as it is above the level."""
+def chow(moments: Moments, level: float = CHOW_LEVEL) -> IntArray:
+    """Return labels (K,): join pairs by Chow's test, the largest p-value first, down to `level`.
+
+    Pairs without degrees of freedom for the test have a p-value of one.
+    """
 
     def minus_p_value(rise: FloatArray, one: Sums, two: Sums) -> FloatArray:
         (rss1, r1), (rss2, r2) = _residuals(one), _residuals(two)
@@ -64,24 +73,24 @@ def chow(moments: Moments, level: float = 0.05) -> IntArray:
 
 
 def bic(moments: Moments) -> IntArray:
-    """Agglomerate by BIC with the pooled within-dataset noise."""
+    """Return labels (K,): agglomerate by BIC, with the pooled noise variance of own fits."""
     fit = fit_ols(moments)
     df = float((moments.n - fit.rank).sum())
     if df <= 0:
         return np.zeros(moments.shape[0], dtype=int)
-    price = float(fit.rss.sum()) / df * float(np.log(moments.n.sum()))
-    return prune(grow(ResidualObjective.of(moments, price), near=fit.beta))
+    penalty = float(fit.rss.sum()) / df * float(np.log(moments.n.sum()))
+    return prune(grow(ResidualObjective.of(moments, penalty), near=fit.beta))
 
 
 def kmeans(moments: Moments, seed: int = 0) -> IntArray:
-    """Cluster least-squares coefficients by k-means, the number of clusters by BIC."""
+    """Return labels (K,): k-means on standardised coefficients, number of clusters by BIC."""
     points = _coefficients(moments)
     spread = points.std(axis=0)
     points = points / np.where(spread > 0, spread, 1.0)
     n, p = float(moments.n.sum()), moments.p
     best, best_score = np.zeros(len(points), dtype=int), np.inf
     for k in range(1, min(len(points), MOST_CLUSTERS) + 1):
-        found = kmeans2(points, k, minit="++", rng=seed, iter=50)[1]
+        found = kmeans2(points, k, minit="++", rng=seed, iter=ITERATIONS)[1]
         labels = relabel(found)
         C = int(labels.max()) + 1
         rss = float(
@@ -94,4 +103,5 @@ def kmeans(moments: Moments, seed: int = 0) -> IntArray:
 
 
 def _coefficients(moments: Moments) -> FloatArray:
+    """Return the least-squares coefficients (K, p) of each dataset."""
     return fit_ols(moments).beta

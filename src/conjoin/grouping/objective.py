@@ -1,7 +1,8 @@
-"""Objectives of a partition: costs that add up over clusters and need only additive sums.
+"""Costs of clusters that add up to the cost of a partition; lower is better.
 
-A cluster enters through sums over its datasets, so the cost of a union is had from the sum of the
-parts' sums, in batches. Lower is better.
+Moments of datasets enter; an objective leaves that gives the cost of any batch of clusters. A
+cluster is described by sums over its datasets, so the cost of a union needs only the sum of two
+sums.
 
 ==========  ====================================================================
 symbol      meaning (sums over the datasets k of a cluster)
@@ -24,11 +25,19 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments import Moments
 
+# Largest leverage in (1 - leverage)^2: a cluster whose fit follows nearly every row would otherwise
+# divide by zero. At 0.99 its bias already counts 10,000 times.
+MOST_LEVERAGE = 0.99
+# Least number of rows beyond rank + 1 in the variance on new rows, where the exact factor would be
+# infinite. The search needs a finite cost. With one half, a cluster without spare rows has twice the
+# variance of one with a single spare row.
+LEAST_SPARE_ROWS = 0.5
+
 Sums: TypeAlias = tuple[FloatArray, ...]
 
 
 class Objective(Protocol):
-    """A cost that adds up over clusters."""
+    """A cost of clusters; the cost of a partition is the sum over its clusters."""
 
     @property
     def sums(self) -> Sums:
@@ -39,7 +48,7 @@ class Objective(Protocol):
 
 
 def take(sums: Sums, index: IntArray | slice) -> Sums:
-    """Select clusters."""
+    """Return the sums of some clusters."""
     return tuple(array[index] for array in sums)
 
 
@@ -49,23 +58,28 @@ def add(a: Sums, b: Sums) -> Sums:
 
 
 def subtract(a: Sums, b: Sums) -> Sums:
-    """Return the sums of what remains, pair by pair."""
+    """Return the sums of what remains of `a` without `b`, pair by pair."""
     return tuple(x - y for x, y in zip(a, b))
 
 
 def sum_by(sums: Sums, labels: IntArray, clusters: int) -> Sums:
-    """Add datasets up by cluster label."""
+    """Return the sums (clusters, ...) of datasets (K, ...) with the same label."""
     return tuple(linalg.sum_by(array, labels, clusters) for array in sums)
 
 
 def _fit(G: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return coefficients (B, p), inverses (B, p, p) and ranks (B,) of least-squares fits."""
     inverse, rank = linalg.inverse_and_rank(G)
     return linalg.matvec(inverse, h), inverse, rank
 
 
 @dataclass(frozen=True, eq=False)
 class RiskObjective:
-    """Unbiased out-of-sample error, `criterion.risk` with leverages averaged over a cluster."""
+    """Unbiased estimate of the out-of-sample error of clusters.
+
+    This is the formula of `criterion.risk` with one leverage for all datasets of a cluster, their
+    weighted mean. With a leverage for each dataset the cost would not be a function of sums.
+    """
 
     sums: Sums
 
@@ -90,29 +104,29 @@ class RiskObjective:
         )
 
     def cost(self, sums: Sums) -> FloatArray:
-        """Return noise + bias + variance on new rows, summed over datasets with their weights."""
+        """Return noise + bias + variance on new rows (B,), weighted sums over datasets."""
         G, h, n, Gw, hw, qw, Gs, Gws, w, noise = sums
         beta, inverse, rank = _fit(G, h)
         misfit = qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw)
         spread = np.matmul(inverse, np.matmul(Gs, inverse))
         variance = linalg.trace_product(Gw, spread)
-        leverage = np.minimum(linalg.trace_product(Gw, inverse) / w, 0.99)
+        leverage = np.minimum(linalg.trace_product(Gw, inverse) / w, MOST_LEVERAGE)
         bias = misfit - noise + 2 * linalg.trace_product(Gws, inverse) - variance
-        # Few rows more than columns make the variance on new rows as large as can be told.
-        inflation = n / np.maximum(n - rank - 1, 0.5)
+        inflation = n / np.maximum(n - rank - 1, LEAST_SPARE_ROWS)
         total: FloatArray = noise + bias / (1 - leverage) ** 2 + variance * inflation
         return total
 
 
 @dataclass(frozen=True, eq=False)
 class EvidenceObjective:
-    """Minus the log evidence of clusters with one linear model each.
+    """Minus the log evidence (marginal likelihood) of clusters with one linear model each.
 
     Coefficients of a cluster are N(mu, T) around a common centre, T = diag(spread), and rows of
     dataset k have noise s2_k. With G, h, q of residuals from mu, divided by s2_k, and
-    R = T^1/2 G T^1/2, the evidence is -1/2 [q - h'T^1/2 (I + R)^-1 T^1/2 h + log det(I + R)]. The
-    prior of partitions is that of the Chinese restaurant process with concentration one: a cluster
-    of m datasets has weight (m - 1)!, so that where data say nothing, few large clusters win.
+    R = T^1/2 G T^1/2, the log evidence is -1/2 [q - h'T^1/2 (I + R)^-1 T^1/2 h + log det(I + R)].
+
+    The prior of partitions is the Chinese restaurant process with concentration one: a cluster of m
+    datasets has weight (m - 1)!. Where the data carry no information, few large clusters win.
     """
 
     sums: Sums
@@ -135,9 +149,10 @@ class EvidenceObjective:
         )
 
     def cost(self, sums: Sums) -> FloatArray:
-        """Return minus the log evidence, up to a constant that does not depend on the partition."""
+        """Return minus the log evidence (B,), up to a constant common to all partitions."""
         R, h, q, count = sums
-        # q >= h'(I + R)^-1 h: the misfit of a fit with its penalty.
+        # q >= h'(I + R)^-1 h, since the difference is a penalised sum of squares. It may be zero:
+        # one is added before the factorisation and subtracted afterwards.
         misfit, logdet = linalg.definite_quadratic(R + np.eye(R.shape[-1]), h, q + 1.0)
         cost: FloatArray = 0.5 * (misfit - 1.0 + logdet) - gammaln(count)
         return cost
@@ -145,7 +160,7 @@ class EvidenceObjective:
 
 @dataclass(frozen=True, eq=False)
 class ValidatedObjective:
-    """Cross-validated error from fold moments: each fold predicted by the cluster's other folds."""
+    """Cross-validated error from fold moments: the cluster's other folds predict each fold."""
 
     sums: Sums
 
@@ -164,7 +179,7 @@ class ValidatedObjective:
         )
 
     def cost(self, sums: Sums) -> FloatArray:
-        """Return the weighted error on left-out folds."""
+        """Return the weighted error (B,) on held-out folds."""
         G, h, Gw, hw, qw = sums
         train_G, train_h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
         beta, _, _ = _fit(train_G, train_h)
