@@ -1,9 +1,11 @@
-"""How sure the order of BiFactor and the default is on BB: python -m scripts.close_call FOLDER.
+"""Standard error of the difference between the default and BiFactor on BB.
 
-Splits of one small set share its rows: 200 splits are not 200 pieces of evidence. So the difference
-of the two squared errors is averaged over splits for each row, and rows are what the standard error
-is taken over (of each dataset, then over datasets). It is that of other test rows with the same
-training rows, so it is still on the small side.
+    python -m scripts.close_call FOLDER
+
+Splits of one small set share its rows, so 200 splits are not 200 independent results. For each row,
+the difference of the two squared errors is averaged over splits. The standard error is then taken
+over rows, for each dataset and for the mean over datasets. It covers other test rows but not other
+training rows, so it is still too small.
 """
 
 import sys
@@ -12,23 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.paper.tables.protocol import (
-    FEW_ROWS,
-    REPRESENTATIONS,
-    draw,
-    embed,
-    fit_bifactor,
-    fit_default,
-    halves,
-    select,
-)
+from conjoin.paper.tables.methods import fit_bifactor, fit_default
+from conjoin.paper.tables.protocol import REPRESENTATIONS, draw, embed, halves, select
+from conjoin.paper.tables.real import SMALL
 from conjoin.paper.tables.sets import GroupedRows, load
-
-SPLITS = 200
+from conjoin.paper.tuned import FEW_ROWS
 
 
 def differences(rows: GroupedRows, name: str, splits: int) -> FloatArray:
-    """Return for each row the mean over splits of the default's squared error less BiFactor's."""
+    """Return for each row the default's squared error minus BiFactor's, averaged over splits."""
     total, times = np.zeros(len(rows.y)), np.zeros(len(rows.y))
     for s in range(splits):
         train, test = halves(rows, name, s, 0)
@@ -43,14 +37,14 @@ def differences(rows: GroupedRows, name: str, splits: int) -> FloatArray:
 
 
 def main(folder: Path) -> None:
-    """Print the difference by dataset and in all."""
+    """Print the difference for each dataset and over all datasets."""
     rows = load("BB", folder)
-    by_row = differences(rows, "BB", SPLITS)
+    by_row = differences(rows, "BB", SMALL.splits)
     parts = [by_row[rows.rows(k)] for k in range(len(rows.names))]
     means = np.array([part.mean() for part in parts])
     errors = np.array([part.std(ddof=1) / np.sqrt(len(part)) for part in parts])
     for name, part, mean, error in zip(rows.names, parts, means, errors):
-        print(f"BB, {name}, {len(part)} rows: default less BiFactor {mean:+.3f} +- {error:.3f}")
+        print(f"BB, {name}, {len(part)} rows: default minus BiFactor {mean:+.3f} +- {error:.3f}")
     whole = np.sqrt(np.mean(errors**2) / len(errors))
     print(f"BB, mean over datasets: {means.mean():+.3f} +- {whole:.3f}")
 

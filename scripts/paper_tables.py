@@ -1,4 +1,7 @@
-"""Put stored results into docs/paper-tables.md: python -m scripts.paper_tables."""
+"""Put stored results into docs/paper-tables.md.
+
+python -m scripts.paper_tables
+"""
 
 import csv
 import re
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conjoin.paper.tables.real import HEADER, TABLES, text_rows
-from conjoin.paper.tables.write import read_lines
+from conjoin.paper.tables.results import read_results
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "paper-tables.md"
@@ -14,14 +17,16 @@ PLACE = re.compile(r"<!-- (\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def render(text: str) -> str:
-    """Return the page with every table as its results have it."""
+    """Return the page with every table replaced by its stored results."""
     return PLACE.sub(lambda match: _block(match[1]), text)
 
 
 def _block(name: str) -> str:
     path = ROOT / "experiments" / name / "results.csv"
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
     if name in TABLES:
-        header, rows = HEADER, text_rows(name, read_lines(path))
+        header, rows = HEADER, text_rows(name, read_results(path))
     else:
         with path.open(newline="") as file:
             header, *rows = csv.reader(file)

@@ -1,6 +1,5 @@
 """What the commands print and write."""
 
-import csv
 import json
 import re
 import sqlite3
@@ -262,23 +261,7 @@ def test_predict_tells_of_unseen_datasets_once(conjoin_, folder, tmp_path):
     assert "Choose --on-unseen 'pooled' or 'nearest'" in refused.err
 
 
-# --- help and the paper's tables -----------------------------------------------------------------
-
-
-def test_reproduce_writes_the_table(conjoin_, tmp_path, monkeypatch):
-    output = tmp_path / "deep" / "t.csv"
-    done = conjoin_("reproduce", "table2", "--repetitions", "1", "--output", output)
-    assert done.code == 0, done.err
-    with output.open() as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == [
-        "p", "d", "shift", "paper", "ours", "paper_direct", "one_minus_join_rate", "direct_exact",
-    ]  # fmt: skip
-    assert [row["d"] for row in rows] == ["0", "0.1", "0.3"]
-    monkeypatch.chdir(tmp_path)
-    default = conjoin_("reproduce", "table2", "--repetitions", "1")
-    assert default.code == 0
-    assert (tmp_path / "experiments" / "table2" / "results.csv").read_text() == output.read_text()
+# --- help ----------------------------------------------------------------------------------------
 
 
 def test_help_fits_a_screen(conjoin_):
@@ -304,23 +287,3 @@ def test_help_of_a_command(conjoin_, command):
 
 def test_version(conjoin_):
     assert re.fullmatch(r"conjoin \d+\.\d+\.\d+\S*\n", conjoin_("--version").out)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["table3", "--sets", "BB"], "--sets goes with table1, table5, table6, table7, but table3"),
-        (["table5", "--sets", ""], "Set '' is not in table5"),
-        (["table5", "--sets", "bb, XX"], "Set 'XX' is not in table5"),
-        (["table5", "--output", "x.pdf"], "--output 'x.pdf' cannot be written; name a .csv file"),
-        (["figure1", "--output", "x.csv"], "--output 'x.csv' cannot be written; name a .svg file"),
-    ],
-)
-def test_reproduce_refuses_what_it_would_not_follow(
-    conjoin_, tmp_path, monkeypatch, words, message
-):
-    monkeypatch.chdir(tmp_path)
-    refused = conjoin_("reproduce", *words)
-    assert refused.code == 2
-    assert message in refused.err
-    assert list(tmp_path.iterdir()) == []

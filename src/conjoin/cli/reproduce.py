@@ -1,4 +1,8 @@
-"""The command that runs the paper's tables again."""
+"""The command `conjoin reproduce`, which runs the paper's tables again.
+
+Names of tables enter; files under experiments/ and tables on the terminal leave. The paper's tables
+are loaded when the command runs, not with the command line.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,36 +32,34 @@ def reproduce(
         Path,
         typer.Option(
             metavar="FOLDER",
-            help="Folder with the paper's data sets, for all but table2 to table4.",
+            help="Folder with the paper's data sets; table2 to table4 need none.",
         ),
     ] = Path("data"),
     sets: Annotated[
         str | None,
-        typer.Option(metavar="A,B,...", help="Sets of the table to run; default all."),
+        typer.Option(metavar="A,B,...", help="Sets to run; by default all of the table."),
     ] = None,
     fetch: Annotated[
         bool,
-        typer.Option(
-            "--fetch", help="First get the sets that UCI's package ucimlrepo has, if not there."
-        ),
+        typer.Option("--fetch", help="First download missing sets with UCI's package ucimlrepo."),
     ] = False,
-    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Seed of every random draw.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Random seed.")] = 0,
     repetitions: Annotated[
         int,
         typer.Option(
             metavar="NUMBER",
-            help="Repetitions of the protocol of table2 to table4, each with its own draws.",
+            help="Repetitions of table2 to table4, each with its own draws.",
         ),
     ] = 5,
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="File to write; default experiments/TABLE/results.csv (or .svg)."
+            metavar="FILE", help="File to write; by default experiments/TABLE/results.csv or .svg."
         ),
     ] = None,
 ) -> None:
-    """Run tables of the paper again, beside the paper's."""
-    from conjoin.api.pipeline import check_seed
+    """Run tables of the paper again; print the paper's results and ours."""
+    from conjoin.checks import check_seed
     from conjoin.checks import check_count
 
     for table in tables:
@@ -74,7 +76,7 @@ def reproduce(
         from conjoin.paper.tables.fetch import fetch_sets
 
         for path in fetch_sets(data):
-            typer.echo(f"Fetched {path}")
+            typer.echo(f"Downloaded {path}")
     for name in chosen:
         if name in SYNTHETIC:
             _synthetic(name, seed, repetitions, output)
@@ -91,74 +93,74 @@ def _check_output(output: Path | None, chosen: Sequence[str]) -> None:
     if output is None:
         return
     if len(chosen) > 1:
-        raise ArgumentError("--output names one file; leave it out for more than one table.")
+        raise ArgumentError("--output names one file; leave it out for several tables.")
     kind = ".svg" if chosen[0] == "figure1" else ".csv"
     if output.suffix != kind or output.is_dir():
         raise ArgumentError(f"--output {str(output)!r} cannot be written; name a {kind} file.")
 
 
 def _sets(text: str | None, chosen: Sequence[str]) -> list[str] | None:
-    """Return the names of sets as the tables have them, whatever their case."""
+    """Return the names of sets as the tables spell them; upper and lower case are equal."""
     if text is None:
         return None
     from conjoin.paper.tables.sets import SETS
 
     others = [name for name in chosen if name not in REAL]
     if others:
-        raise ArgumentError(f"--sets goes with {', '.join(REAL)}, but {others[0]} has no choice.")
+        raise ArgumentError(
+            f"--sets works with {', '.join(REAL)} only; {others[0]} has no sets to choose from."
+        )
     known = {name.lower(): name for name in SETS}
     names = [part.strip() for part in text.split(",")]
     return [known.get(name.lower(), name) for name in names]
 
 
 def _synthetic(table: str, seed: int, repetitions: int, output: Path | None) -> None:
-    from conjoin.cli.show import show_table
-    from conjoin.paper.tables.synthetic import run_table
-    from conjoin.paper.tables.write import write_cells
+    from conjoin.cli.show_paper import show_cells
+    from conjoin.paper.tables.synthetic import run_table, write_cells
     from conjoin.progress import progress_bar
 
     path = output or FOLDER / table / "results.csv"
     with progress_bar(f"Running {table}") as progress:
         cells = run_table(table, seed=seed, repetitions=repetitions, progress=progress)
     write_cells(cells, path)
-    show_table(cells, table)
+    show_cells(cells, table)
     typer.echo(f"Written to {path}")
 
 
 def _real(
     tables: Sequence[str], data: Path, sets: Sequence[str] | None, seed: int, output: Path | None
 ) -> None:
-    """Run sets one after another; files hold what is done so far.
+    """Run sets one after another; the files are updated after each.
 
-    Lines of sets that were not asked for stay in the files as they are.
+    Results of other sets stay in the files as they are.
     """
-    from conjoin.cli.show import show_rows
-    from conjoin.paper.tables.protocol import Line
-    from conjoin.paper.tables.real import HEADER, TABLES, cells_of, lines_for, run_cell, text_rows
+    from conjoin.cli.show_paper import show_rows
+    from conjoin.paper.tables import real
+    from conjoin.paper.tables.results import MethodResult, read_results, write_results
     from conjoin.paper.tables.sets import check_files
-    from conjoin.paper.tables.write import read_lines, write_lines
     from conjoin.progress import progress_bar
 
-    cells = cells_of(tables, sets)
-    for name, _ in cells:
+    cases = real.cases_of(tables, sets)
+    for name, _ in cases:
         check_files(name, data)
     paths = {table: output or FOLDER / table / "results.csv" for table in tables}
     for path in paths.values():
-        path.parent.mkdir(parents=True, exist_ok=True)  # fails before the work, if it does
-    kept: dict[str, list[Line]] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)  # if it fails, then before the work
+    kept: dict[str, list[MethodResult]] = {}
     for table, path in paths.items():
-        old = read_lines(path) if sets and path.is_file() else []
-        kept[table] = [line for line in old if line.set not in (sets or ())]
-    lines: list[Line] = []
-    for cell, methods in cells.items():
-        with progress_bar(printable(f"Running {', '.join(cell)}")) as progress:
-            lines += run_cell(cell, methods, data, seed=seed, progress=progress)
+        old = read_results(path) if sets and path.is_file() else []
+        kept[table] = [one for one in old if one.set not in (sets or ())]
+    results: list[MethodResult] = []
+    for case, methods in cases.items():
+        with progress_bar(printable(f"Running {', '.join(case)}")) as progress:
+            results += real.run_case(case, methods, data, seed=seed, progress=progress)
         for table, path in paths.items():
-            write_lines(lines_for(table, kept[table] + lines), path)
+            write_results(real.results_for(table, kept[table] + results), path)
     for table, path in paths.items():
-        rows = text_rows(table, lines)
-        show_rows(f"{table}: {TABLES[table].title}; percent less error", HEADER, rows)
-        typer.echo(f"Written to {path}; docs/paper-tables.md says what the columns are")
+        title = f"{table}: {real.TABLES[table].title}; reduction of the error in percent"
+        show_rows(title, real.HEADER, real.text_rows(table, results))
+        typer.echo(f"Written to {path}; docs/paper-tables.md explains the columns")
 
 
 def _figure(data: Path, seed: int, path: Path) -> None:

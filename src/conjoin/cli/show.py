@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from conjoin.cli.words import with_options
-from conjoin.paper.tables.synthetic import Cell
 from conjoin.report.measure import Measure, measure_of, measure_of_fit
 from conjoin.report.summarize import cautions, headline, scores_in_words
 from conjoin.result.fits import LogisticFit
@@ -331,50 +330,4 @@ def _more_rows(result: Comparison) -> str:
     return (
         f"about {factor:.1f} times the rows would settle it ({more_a:,} more of the first, "
         f"{more_b:,} more of the second)"
-    )
-
-
-def show_table(cells: list[Cell], name: str) -> None:
-    """Print a table of the paper beside ours."""
-    table = Table(title=f"{name}: percent of right decisions of Algorithm 2, n = 50")
-    headers = (
-        "shift", "p", "d", "paper", "ours", "s.e.", "diff.",
-        "paper's Direct", "1 - join rate", "Direct, exact",
-    )  # fmt: skip
-    for header in headers:
-        table.add_column(header, justify="right")
-    for c in cells:
-        table.add_row(
-            str(c.shift),
-            str(c.p),
-            f"{c.d:g}",
-            f"{c.paper:.1f}",
-            f"{c.ours:.1f}",
-            f"{c.standard_error:.1f}",
-            f"{c.ours - c.paper:+.1f}",
-            f"{c.paper_direct:.1f}",
-            f"{c.one_minus_join_rate:.1f}",
-            f"{c.direct_exact:.1f}",
-        )
-    console = _console()
-    console.print(table)
-    console.print(
-        "The paper's Direct column is one minus the join rate of Algorithm 2; direct comparison "
-        "itself never joins, and its accuracy against the exact truth is in the last column.",
-        highlight=False,
-    )
-
-
-def show_rows(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of texts; columns of numbers to the right."""
-    words = [name for j, name in enumerate(header) if not _is_number([row[j] for row in rows])]
-    table = _table(*header, right=[name for name in header if name not in words])
-    for row in rows:
-        table.add_row(*(_text(text) for text in row))
-    _section(_console(), title, table)
-
-
-def _is_number(texts: Sequence[str]) -> bool:
-    return all(
-        text.lstrip("-").replace(".", "", 1).replace("e+", "").isdigit() for text in texts if text
     )

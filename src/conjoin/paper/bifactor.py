@@ -3,24 +3,25 @@
     minimise   sum_k |y_k - c_k - X_k w_k|^2 + LEVEL_ROWS c_k^2   +   ridge (|F|^2 + |T|^2)
     over       F, T, c,   with   w_k = F t_k,   so that the slopes of all datasets are W = T F'
 
-Datasets share the r columns of F and differ in how much of each they take. Given T, F is a ridge
-regression, and given F, each row of T is one: the two are solved in turns, and rows of the data are
-never needed. Split into F and T at least cost, W costs 2 ridge times the sum of its singular
-values, so with r = min(p, K) this is trace-norm regression, which has one minimum.
+Moments of the datasets enter; factors, coefficients and clusters of datasets leave. All datasets
+share the r columns of F; each has its own weights for them, a row of T. Given T, the best F is a
+ridge regression, and given F, so is each row of T. The two are solved in turns, from moments alone.
+At the cheapest split of W into F and T, the cost is 2 ridge times the sum of W's singular values.
+So with r = min(p, K) this is trace-norm regression, which has one minimum.
 
 ==========  ==================================================================  ============
 symbol      meaning                                                             shape
 ==========  ==================================================================  ============
 H, h, q     moments of the slopes, the levels c minimised out                   (K, p, p) ...
 F           feature factor                                                      (p, r)
-T           task factor, the paper's G (here G is a Gram matrix)                (K, r)
+T           task factor, G in the publication (here G is a Gram matrix)         (K, r)
 W           slopes of the datasets, T F'                                        (K, p)
-c           levels: intercepts of the datasets                                  (K,)
+c           levels: the intercepts of the datasets                              (K,)
 ==========  ==================================================================  ============
 
-Of the published method the two matrices that relate features to features and tasks to tasks stay
-the identity. A third factor in the middle, W = T S F' (its TriFactor), adds nothing under ridge
-costs: the rank is that of the smaller factor.
+The published method also has two matrices that relate features to features and tasks to tasks;
+here both are the identity. Its TriFactor has a third factor in the middle, W = T S F'. With ridge
+costs that adds nothing: the rank is still that of the smaller factor.
 """
 
 from collections.abc import Sequence
@@ -36,22 +37,38 @@ from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 from conjoin.moments.resample import stream
 
+# Settings that cross-validation chooses from. Ranks above min(p, K) are cut to it; steps of about
+# 1.5 to 2 keep the number of fits small.
 RANKS = (1, 2, 3, 5, 8, 12)
-RIDGES = (0.03, 0.1, 0.3, 1.0)  # in units of `noise_ridge`
-LEVEL_ROWS = 1.0  # a dataset's level is drawn to the common mean as by one row
+# In units of `noise_ridge`. At 1 pure noise is shrunk to zero; more would only remove signal.
+RIDGES = (0.03, 0.1, 0.3, 1.0)
+# A dataset's level is shrunk towards the common mean as if by one more row. Without it a dataset
+# of one row would put its noise into its level.
+LEVEL_ROWS = 1.0
+# Most turns of the two solutions. It only guards against an endless loop: the tolerance ends it.
 TURNS = 1000
-# Fall of the objective in a turn, as a share of the target's squares, at which turns end.
+# Turns end when the objective falls by less than this share of the target's squares.
 TOLERANCE = 1e-9
-ROUGH = 1e-6  # the same where settings are compared
-MOST_UNKNOWNS = 1200  # entries of F up to which its equations are written out
-MOST_CLUSTERS = 15
+ROUGH = 1e-6  # the same while settings are compared: differences between settings are far larger
+# Up to this many entries of F, its equations are written out as one matrix (of 1200 x 1200 at most,
+# 12 MB) and solved exactly; above it, by conjugate gradients.
+MOST_UNKNOWNS = 1200
+# Conjugate gradients start from the last F, so each turn improves on the one before; a turn that
+# stops at the step limit is continued by the next one.
+GRADIENT_TOLERANCE, GRADIENT_STEPS = 1e-10, 100
+# The start values shrink each dataset's own slopes as if by a tenth of its rows, and of the mean
+# dataset's: slopes of tiny datasets are mostly noise and must not lead.
+START_SHRINKAGE = 0.1
+# Share of the target's variance that is taken as noise where no degrees of freedom are left.
+GUESSED_NOISE = 0.5
+MOST_CLUSTERS = 15  # largest number of clusters tried; each is fitted in every fold
 
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
     """Moments of the slopes, with the levels minimised out; names as in the module's table.
 
-    `center` (K, p) and `start` (K,) give the levels back: c = start - center . w.
+    `center` (K, p) and `start` (K,) give the levels: c = start - center . w.
     """
 
     H: FloatArray
@@ -78,22 +95,28 @@ class Slopes:
         )
 
     def loss(self, W: FloatArray) -> float:
-        """Return the sum of squares at slopes W, levels at their best."""
+        """Return the sum of squares at slopes W (K, p) and their best levels."""
         return float(np.sum(self.q - 2 * linalg.dot(W, self.h) + linalg.quadratic(W, self.H)))
 
 
 @dataclass(frozen=True, eq=False)
 class BiFactor:
-    """A fitted pair of factors.
+    """A fitted pair of factors; `fit_bifactor` and `validate_bifactor` return it.
 
-    Parameters
+    Attributes
     ----------
-    F, T, levels : arrays (p, r), (K, r), (K,)
-        As in the module's table; columns in falling order of what they explain.
+    F : array, shape (p, r)
+        Feature factor; columns in falling order of what they explain.
+    T : array, shape (K, r)
+        Task factor: the weights of each dataset.
+    levels : array, shape (K,)
+        Intercepts of the datasets.
     ridge : float
+        Weight of the ridge cost.
     intercept : bool
+        Whether the first column of the moments is the intercept.
     objective : tuple of float
-        Its value after each turn.
+        Value of the objective after each turn.
     """
 
     F: FloatArray
@@ -128,11 +151,40 @@ def fit_bifactor(
     seed: int = 0,
     tolerance: float = TOLERANCE,
 ) -> BiFactor:
-    """Fit factors of a given rank and ridge to the moments of datasets (K,).
+    """Fit factors of a given rank and ridge to the moments of K datasets.
 
-    The first start is `start`, a feature factor (p, r), by default the leading directions of the
-    slopes that each dataset has by itself. `restarts` more are drawn with the seed; the fit with
-    the least objective is returned.
+    Parameters
+    ----------
+    moments : Moments, shape (K,)
+        Moments of the datasets.
+    rank : int
+        Number of shared features r; cut to min(p, K).
+    ridge : float
+        Weight of the ridge cost; `noise_ridge` gives its scale.
+    intercept : bool, default True
+        Whether the first column of the moments is the intercept.
+    start : array, shape (p, r), optional
+        Feature factor to start from; by default the leading directions of the slopes that each
+        dataset has on its own.
+    restarts : int, default 0
+        Number of further random starts. The fit with the smallest objective is returned.
+    seed : int, default 0
+        Random seed of the restarts.
+    tolerance : float, default 1e-9
+        Turns end when the objective falls by less than this share of the target's squares.
+
+    Returns
+    -------
+    BiFactor
+
+    Examples
+    --------
+    Two datasets with slopes 1 and 2 share one feature.
+
+    >>> X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    >>> moments = Moments.from_rows(np.stack([X, X]), np.stack([X[:, 0], 2 * X[:, 0]]))
+    >>> fit_bifactor(moments, rank=1, ridge=1e-6, intercept=False).slopes.round(3).tolist()
+    [[1.0], [2.0]]
     """
     data = Slopes.of(moments, intercept=intercept)
     rank = max(1, min(rank, *data.h.shape))
@@ -147,33 +199,30 @@ def fit_bifactor(
 
 
 def noise_ridge(moments: Moments, *, intercept: bool = True) -> float:
-    """Return the ridge at which pure noise would just be shrunk to nothing.
+    """Return the ridge at which pure noise would just be shrunk to zero.
 
-    That is the norm of the noise in the scores h, a (p, K) matrix with entries of variance
+    That is the spectral norm of the noise in h, a (p, K) matrix whose entries have variance
     sigma^2 n: about sigma sqrt(n) (sqrt(p) + sqrt(K)).
     """
     data = Slopes.of(moments, intercept=intercept)
     fit = fit_ols(moments)
     df = float((moments.n - fit.rank).sum())
     rows = max(float(moments.n.sum()), 1.0)
-    # Without degrees of freedom nothing is known of the noise; half the variance is a fair guess.
-    noise = float(fit.rss.sum()) / df if df > 0 else 0.5 * float(moments.q.sum()) / rows
+    noise = float(fit.rss.sum()) / df if df > 0 else GUESSED_NOISE * float(moments.q.sum()) / rows
     K, p = data.h.shape
     length = float(np.mean(np.einsum("kii->k", data.H))) / p
-    least = np.finfo(float).eps * rows
+    least = np.finfo(float).eps * rows  # with no noise at all the equations still need a ridge
     return max(float(np.sqrt(noise * length) * (np.sqrt(p) + np.sqrt(K))), least)
 
 
 def _own_directions(data: Slopes, rank: int) -> FloatArray:
-    """Return the leading directions (p, rank) of the datasets' own slopes.
-
-    A ridge worth a tenth of a dataset's rows keeps those of tiny datasets from leading.
-    """
+    """Return the leading directions (p, rank) of the datasets' own slopes."""
     H = data.H.copy()
     p = H.shape[-1]
     index = np.arange(p)
     size = np.einsum("kii->k", H) / p
-    H[:, index, index] += (0.1 * size + 0.1 * size.mean() + np.finfo(float).tiny)[:, None]
+    ridge = START_SHRINKAGE * size + START_SHRINKAGE * size.mean() + np.finfo(float).tiny
+    H[:, index, index] += ridge[:, None]
     own = np.linalg.solve(H, data.h[..., None])[..., 0]
     directions: FloatArray = np.linalg.svd(own, full_matrices=False)[2][:rank].T
     return directions
@@ -182,7 +231,7 @@ def _own_directions(data: Slopes, rank: int) -> FloatArray:
 def _alternate(
     data: Slopes, F: FloatArray, ridge: float, tolerance: float
 ) -> tuple[FloatArray, FloatArray, list[float]]:
-    """Solve for T given F and for F given T in turns; return both and the objective's course."""
+    """Solve for T given F and for F given T in turns; return F, T and the objective after each."""
     trace: list[float] = []
     scale = float(np.abs(data.q).sum())
     for _ in range(TURNS):
@@ -223,7 +272,7 @@ def _solve_features(data: Slopes, T: FloatArray, F: FloatArray, ridge: float) ->
 def _descend(
     data: Slopes, T: FloatArray, F: FloatArray, right: FloatArray, ridge: float
 ) -> FloatArray:
-    """Return a better F by conjugate gradients from the last one, where equations are too many."""
+    """Improve F by conjugate gradients from the last one, for too many equations to write out."""
     shape = F.shape
 
     def times(v: FloatArray) -> FloatArray:
@@ -237,41 +286,41 @@ def _descend(
         LinearOperator((size, size), matvec=times, dtype=np.float64),
         right.ravel(),
         x0=F.ravel(),
-        rtol=1e-10,
-        maxiter=100,
+        rtol=GRADIENT_TOLERANCE,
+        maxiter=GRADIENT_STEPS,
         M=LinearOperator((size, size), matvec=lambda v: v / diagonal.ravel(), dtype=np.float64),
     )[0].reshape(shape)
     return solution
 
 
 def _balance(F: FloatArray, T: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Split W = T F' anew, by its singular values, into the factors of least ridge cost."""
+    """Split W = T F' by its singular values into the two factors of smallest ridge cost."""
     Q, R = np.linalg.qr(F)
     P, L = np.linalg.qr(T)
     U, s, Vt = np.linalg.svd(R @ L.T)
     root = np.sqrt(s)
     F, T = Q @ U * root, P @ Vt.T * root
-    # A singular vector has no sign of its own: the largest entry of F is made positive.
+    # The sign of a singular vector is arbitrary: make its largest entry in F positive.
     largest = F[np.argmax(np.abs(F), axis=0), np.arange(F.shape[1])]
     sign = np.where(largest < 0, -1.0, 1.0)
     return F * sign, T * sign
 
 
-# --- choices made by folds -----------------------------------------------------------------------
+# --- choices by cross-validation -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Validated:
-    """What folds say of settings.
+class BiFactorChoice:
+    """The settings tried by cross-validation, and the fit with the best of them.
 
-    Parameters
+    Attributes
     ----------
     fit : BiFactor
-        With the best setting, on all rows.
+        Fit to all rows with the best rank and ridge.
     settings : tuple of (int, float)
         Ranks and ridges tried.
-    errors : array (settings,)
-        Mean squared error of each on left-out rows.
+    errors : array, shape (settings,)
+        Mean squared error of each on held-out rows.
     """
 
     fit: BiFactor
@@ -286,11 +335,33 @@ def validate_bifactor(
     ranks: Sequence[int] = RANKS,
     ridges: Sequence[float] = RIDGES,
     intercept: bool = True,
-) -> Validated:
-    """Choose rank and ridge by the error on left-out folds, moments (K, F), and fit all rows.
+) -> BiFactorChoice:
+    """Choose rank and ridge by cross-validation, then fit all rows with them.
 
-    `ridges` are in units of `noise_ridge`; `weights` (K,) say how much the error of each dataset
-    counts, by default the same.
+    Parameters
+    ----------
+    folds : Moments, shape (K, F)
+        Moments of F folds of K datasets.
+    weights : array, shape (K,), optional
+        Weight of each dataset's error; equal by default.
+    ranks : sequence of int, default 1, 2, 3, 5, 8 and 12
+    ridges : sequence of float, default 0.03, 0.1, 0.3 and 1
+        In units of `noise_ridge`.
+    intercept : bool, default True
+        Whether the first column of the moments is the intercept.
+
+    Returns
+    -------
+    BiFactorChoice
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((6, 2, 20, 4))  # 6 datasets, 2 folds, 20 rows, 4 columns
+    >>> y = X @ np.ones(4) + rng.standard_normal((6, 2, 20))
+    >>> chosen = validate_bifactor(Moments.from_rows(X, y), intercept=False)
+    >>> chosen.fit.slopes.shape, len(chosen.settings)
+    ((6, 4), 16)
     """
     total = folds.union(1)
     most = min(total.p - intercept, total.shape[0])
@@ -299,18 +370,18 @@ def validate_bifactor(
     settings = tuple((rank, unit * ridge) for rank in allowed for ridge in sorted(ridges))
     squares = np.zeros((len(settings), total.shape[0]))
     for f in range(folds.shape[1]):
-        left_out = folds[:, f]
-        fits = _path(total - left_out, settings, intercept)
-        squares += np.array([left_out.sse(fit.beta) for fit in fits])
+        held_out = folds[:, f]
+        fits = _path(total - held_out, settings, intercept)
+        squares += np.array([held_out.sse(fit.beta) for fit in fits])
     errors = _mean_error(squares, total, weights)
     rank, ridge = settings[int(np.argmin(errors))]
-    return Validated(fit_bifactor(total, rank, ridge, intercept=intercept), settings, errors)
+    return BiFactorChoice(fit_bifactor(total, rank, ridge, intercept=intercept), settings, errors)
 
 
 def _path(
     moments: Moments, settings: Sequence[tuple[int, float]], intercept: bool
 ) -> list[BiFactor]:
-    """Fit settings one after another; of one rank, each starts where the smaller ridge ended."""
+    """Fit all settings in turn; within a rank, each starts from the fit of the smaller ridge."""
     fits: list[BiFactor] = []
     for rank, ridge in settings:
         last = fits[-1] if fits and fits[-1].F.shape[1] == rank else None
@@ -322,7 +393,7 @@ def _path(
 
 
 def _mean_error(squares: FloatArray, total: Moments, weights: FloatArray | None) -> FloatArray:
-    """Return weighted means over datasets of squares (settings, K) per unit of row weight."""
+    """Return weighted means over datasets of squared errors (settings, K) per unit row weight."""
     K = total.shape[0]
     w = np.full(K, 1 / K) if weights is None else weights / weights.sum()
     errors: FloatArray = squares / total.w @ w
@@ -333,10 +404,10 @@ def _mean_error(squares: FloatArray, total: Moments, weights: FloatArray | None)
 
 
 def task_clusters(fit: BiFactor, count: int) -> IntArray:
-    """Return labels (K,) of `count` clusters of datasets, numbered as they first occur.
+    """Return labels (K,) of `count` clusters of datasets, numbered in order of appearance.
 
-    Rows of T are joined by Ward's method, each column of T in the length of its column of F: their
-    distances are then those of the slopes, and do not change when F and T are turned.
+    Ward's method clusters the rows of T, each column of T multiplied by the length of its column
+    of F. Their distances are then those of the slopes, and do not depend on the split into F and T.
     """
     K = len(fit.T)
     if count >= K or K == 1:
@@ -351,7 +422,7 @@ def task_clusters(fit: BiFactor, count: int) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Clusters found from the task factor: labels (K,), and the error of each count from 1 on."""
+    """Clusters from the task factor: labels (K,), and the error of 1, 2, ... clusters."""
 
     labels: IntArray
     errors: FloatArray
@@ -360,29 +431,29 @@ class Clusters:
 def validated_clusters(
     folds: Moments, fit: BiFactor, *, weights: FloatArray | None = None, most: int = MOST_CLUSTERS
 ) -> Clusters:
-    """Choose the number of task clusters by the error of one least-squares model a cluster.
+    """Choose the number of clusters by cross-validation, with one least-squares model per cluster.
 
-    For every fold of moments (K, F) factors, clusters and models are found anew without it, with
-    the rank and ridge of `fit`, a fit to all rows.
+    Each fold of the moments (K, F) is held out once. Factors, clusters and models are found again
+    from the other folds, with the rank and ridge of `fit`, which was fitted to all rows.
     """
     total = folds.union(1)
     counts = range(1, min(most, total.shape[0]) + 1)
     squares = np.zeros((len(counts), total.shape[0]))
     for f in range(folds.shape[1]):
-        left_out = folds[:, f]
-        rest = total - left_out
+        held_out = folds[:, f]
+        rest = total - held_out
         factors = fit_bifactor(
             rest, fit.F.shape[1], fit.ridge, intercept=fit.intercept, start=fit.F
         )
         for i, count in enumerate(counts):
             labels = task_clusters(factors, count)
-            squares[i] += left_out.sse(cluster_coefficients(rest, labels))
+            squares[i] += held_out.sse(cluster_coefficients(rest, labels))
     errors = _mean_error(squares, total, weights)
     return Clusters(task_clusters(fit, counts[int(np.argmin(errors))]), errors)
 
 
 def cluster_coefficients(moments: Moments, labels: IntArray) -> FloatArray:
-    """Return each dataset's coefficients (K, p) when every cluster has one least-squares model."""
+    """Return the coefficients (K, p) of each dataset's cluster, fitted by least squares."""
     unions = Moments.stack(
         [moments[labels == label].union() for label in range(int(labels.max()) + 1)]
     )

@@ -1,5 +1,7 @@
 r"""Bounds of the paper's appendix "Classification": join where Psi <= Phi1 + Phi2.
 
+Two datasets with classes, or their sizes and parameters, enter; every term of both bounds leaves.
+
 ==========  =======================================================================  ===========
 symbol      meaning                                                                  where
 ==========  =======================================================================  ===========
@@ -9,8 +11,6 @@ eta         step sizes of the subgradient method, (K,)
 radius      sqrt(2 log C / lam), the bound on |b_c|
 norm3       |||beta||| = sum_c |beta_c|
 omega       2CB sqrt(log C / lam) + 2B |||beta||| + (C+1) log C                      Prop. 1
-R_n         Rademacher complexity of one dataset, bounded                            Prop. 3
-R_n1_n2     the same of two datasets under one model                                 Prop. 6
 G           2CB + C sqrt(2 lam log C), bound on subgradients of one dataset          Prop. 4
 phi1        sqrt(2/n log(1/delta)) omega(beta)                                       Theorem 1
 phi2        (a1 + a2 |||beta|||) / sqrt(n)                                           Theorem 1
@@ -21,16 +21,16 @@ psi2        (1/sqrt(n1) + 1/sqrt(n2)) {b1 (|||beta1 - beta2||| + |||beta1 + beta
 psi3        error of the subgradient method on both datasets                         Theorem 2
 ==========  =======================================================================  ===========
 
-Propositions and theorems are counted inside that appendix. Readings of the step terms:
+Propositions and theorems are counted within that appendix. phi3 and psi3 have three readings:
 
-- "corrected" (default): psi3 = (8 log C + 2 G lam sum eta^2) / (2 lam sum eta), what the lemma of
-  the paper gives with 2G in the place of G; the last theorem of the paper follows from it;
+- "corrected" (default): psi3 = (8 log C + 2 G lam sum eta^2) / (2 lam sum eta). This is what the
+  paper's lemma gives with 2G instead of G, and the paper's last theorem follows from it;
 - "printed": psi3 without the 2 in its denominator;
-- "squared": G^2 in phi3 and (2G)^2 in psi3, as the subgradient lemma reads with its square.
+- "squared": G^2 in phi3 and (2G)^2 in psi3; the subgradient lemma is true only with the square.
 
-Everything depends on the two datasets only through n, B and norms of beta, and on the angle
-between beta1 and beta2 only up to sign: these bounds cannot tell close datasets from distant ones
-(docs/classification-bounds.md). They are kept as published, not recommended.
+The bounds depend on the two datasets only through n, B and norms of beta. The angle between beta1
+and beta2 enters only up to sign. So the bounds cannot tell similar datasets from different ones
+(docs/classification-bounds.md). They are kept as published; do not decide by them.
 """
 
 from dataclasses import dataclass, field
@@ -45,33 +45,45 @@ from conjoin.paper.surrogate import STEPS, Sign, plug_in, step_sizes
 
 Reading: TypeAlias = Literal["corrected", "printed", "squared"]
 READINGS: tuple[Reading, ...] = ("corrected", "printed", "squared")
+# From the combinatorial lemma: half the mean absolute sum of n random signs is at most
+# sqrt(3n/(4 pi)), which is ROOT sqrt(n)/2.
 ROOT = float(np.sqrt(3 / np.pi))
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What both bounds take besides sizes and parameters.
+    """What both bounds need besides sizes and parameters.
 
     Parameters
     ----------
     C : int
         Number of classes.
     B : float
-        Bound on the norm of a row.
-    lam : float
+        Bound on the norm of a row; `largest_norm` gives it for two datasets.
+    lam : float, default 0.1
         Weight of the ridge term.
-    delta : float
+    delta : float, default 0.1
         Each bound holds with probability 1 - 2 delta.
-    eta : ndarray (K,)
+    eta : array, shape (K,), optional
         Step sizes; 1/k for 1,000 steps by default.
-    reading : {"corrected", "printed", "squared"}
-        How phi3 and psi3 are read.
+    reading : {"corrected", "printed", "squared"}, default "corrected"
+        Which reading of phi3 and psi3 to use.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> round(Setting(C=2, B=1.0).radius, 3)
+    3.723
     """
 
     C: int
     B: float
-    lam: float = 0.1
-    delta: float = 0.1
+    lam: float = 0.1  # the paper gives no value; docs/classification-bounds.md shows others
+    delta: float = 0.1  # as in the criteria for regression
     eta: FloatArray = field(default_factory=lambda: step_sizes(STEPS), repr=False)
     reading: Reading = "corrected"
 
@@ -83,7 +95,7 @@ class Setting:
             raise ArgumentError(f"lam={self.lam!r} is not a ridge weight; expected a number > 0.")
         if self.reading not in READINGS:
             raise ArgumentError(
-                f"reading={self.reading!r} is not known; expected one of {', '.join(READINGS)}."
+                f"reading={self.reading!r} is unknown; expected one of {', '.join(READINGS)}."
             )
 
     @property
@@ -98,33 +110,19 @@ class Setting:
 
 
 def norm3(beta: FloatArray) -> float:
-    """|||beta|||, the sum over classes of Euclidean norms."""
+    """Return |||beta|||, the sum over classes of Euclidean norms."""
     return float(np.sum(np.linalg.norm(beta, axis=1)))
 
 
+def largest_norm(X1: FloatArray, X2: FloatArray) -> float:
+    """Return the largest Euclidean norm of a row in either dataset: the smallest valid B."""
+    return max(float(np.max(np.linalg.norm(X, axis=1))) for X in (X1, X2))
+
+
 def omega(beta: FloatArray, setting: Setting) -> float:
-    """omega(beta), said to bound the surrogate loss of any row (Proposition 1)."""
+    """Return omega(beta), stated to bound the surrogate loss of any row (Proposition 1)."""
     C, B, log_C = setting.C, setting.B, np.log(setting.C)
     return float(2 * C * B * np.sqrt(log_C / setting.lam) + 2 * B * norm3(beta) + (C + 1) * log_C)
-
-
-def R_n(n: int, beta: FloatArray, setting: Setting) -> float:
-    """Bound on the Rademacher complexity of one dataset (Proposition 3).
-
-    The last term has the factor C of the proof; the proposition as printed lacks it.
-    """
-    C, B, radius = setting.C, setting.B, setting.radius
-    signs = ROOT / 2 * (B * (radius * C + norm3(beta)) + C * np.log(C))
-    return float((signs + B * C * radius) / np.sqrt(n))
-
-
-def R_n1_n2(n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Setting) -> float:
-    """Bound on the Rademacher complexity of two datasets under one model (Proposition 6)."""
-    C, B, radius = setting.C, setting.B, setting.radius
-    both = norm3(beta1 - beta2) + norm3(beta1 + beta2)
-    shared = ROOT / 8 * B * both + (1 + ROOT / 2) * radius * B * C + ROOT / 2 * C * np.log(C)
-    own = norm3(beta1) / np.sqrt(n1) + norm3(beta2) / np.sqrt(n2)
-    return float(shared * (1 / np.sqrt(n1) + 1 / np.sqrt(n2)) + ROOT / 4 * B * own)
 
 
 def G(setting: Setting) -> float:
@@ -151,7 +149,10 @@ def phi1(n: int, beta: FloatArray, setting: Setting) -> float:
 
 
 def phi2(n: int, beta: FloatArray, setting: Setting) -> float:
-    """Error from the size of the hypothesis class (Theorem 1); 4 R_n."""
+    """Error from the size of the hypothesis class (Theorem 1).
+
+    It is four times the Rademacher complexity of Proposition 3.
+    """
     return float((a1(setting) + a2(setting) * norm3(beta)) / np.sqrt(n))
 
 
@@ -162,15 +163,10 @@ def phi3(setting: Setting) -> float:
 
 
 def _step_error(bound: float, setting: Setting) -> float:
-    """Right side of the subgradient lemma with |b[1] - b*|^2 <= 8 log C / lam."""
+    """Return the right side of the subgradient lemma with |b[1] - b*|^2 <= 8 log C / lam."""
     lam, eta = setting.lam, setting.eta
     top = 8 * np.log(setting.C) + bound * lam * np.sum(eta**2)
     return float(top / (2 * lam * np.sum(eta)))
-
-
-def Phi(n: int, beta: FloatArray, setting: Setting) -> float:
-    """Bound on the excess risk of one dataset's own model (Theorem 1)."""
-    return phi1(n, beta, setting) + phi2(n, beta, setting) + phi3(setting)
 
 
 def b1(setting: Setting) -> float:
@@ -196,7 +192,10 @@ def psi1(n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Settin
 
 
 def psi2(n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Setting) -> float:
-    """Error from the size of the hypothesis class on both datasets (Theorem 2); 4 R_n1_n2."""
+    """Error from the size of the hypothesis class on both datasets (Theorem 2).
+
+    It is four times the Rademacher complexity of Proposition 6.
+    """
     both = norm3(beta1 - beta2) + norm3(beta1 + beta2)
     shared = (1 / np.sqrt(n1) + 1 / np.sqrt(n2)) * (b1(setting) * both + b2(setting))
     own = norm3(beta1) / np.sqrt(n1) + norm3(beta2) / np.sqrt(n2)
@@ -204,43 +203,19 @@ def psi2(n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Settin
 
 
 def psi3(setting: Setting) -> float:
-    """Error of the subgradient method on both datasets (Proposition 7, Theorem 2), by reading."""
+    """Error of the subgradient method on both datasets (Proposition 7, Theorem 2)."""
     if setting.reading == "squared":
         return _step_error((2 * G(setting)) ** 2, setting)
     corrected = _step_error(2 * G(setting), setting)
     return 2 * corrected if setting.reading == "printed" else corrected
 
 
-def Psi(n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Setting) -> float:
-    """Bound on the summed excess risk of the joint model (Theorem 2)."""
-    pair = (n1, n2, beta1, beta2, setting)
-    return psi1(*pair) + psi2(*pair) + psi3(setting)
-
-
-def theorem3(
-    n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Setting
-) -> tuple[float, float]:
-    """Both sides of the last theorem, "an equivalent condition": join where left <= right.
-
-    It is equivalent to `Psi <= Phi1 + Phi2` for the corrected reading only.
-    """
-    weights = np.sqrt([1 / n1, 1 / n2])
-    norms = np.array([norm3(beta1), norm3(beta2)])
-    errors = weights * np.array([omega(beta1, setting), omega(beta2, setting)])
-    level = np.sqrt(2 * setting.log_delta)
-    both = (norm3(beta1 - beta2) + norm3(beta1 + beta2)) / 2
-    left = level * np.linalg.norm(errors) + ROOT * setting.B * np.sum(weights) * both
-    right = level * np.sum(errors) + ROOT * setting.B * np.sum(weights * norms)
-    steps = 4 * np.log(setting.C) / (setting.lam * np.sum(setting.eta))
-    return float(left), float(right + steps)
-
-
 @dataclass(frozen=True)
 class ClassificationBounds:
-    """Both bounds of a pair, every part named after the paper; phi1, phi2 and Phi by dataset.
+    """Both bounds of a pair; every part has its name in the paper.
 
-    `sampling`, `distance` and `steps` are what joining gains in each part of the bounds,
-    `sum(phi) - psi`; they add up to `margin`.
+    phi1, phi2 and Phi have a value for each dataset. `sampling`, `distance` and `steps` are what
+    joining gains in each part of the bounds, `sum(phi) - psi`. They add up to `margin`.
     """
 
     phi1: tuple[float, float]
@@ -263,17 +238,17 @@ class ClassificationBounds:
 
     @property
     def sampling(self) -> float:
-        """phi1 of both less psi1; never negative."""
+        """phi1 of both minus psi1; never negative."""
         return sum(self.phi1) - self.psi1
 
     @property
     def distance(self) -> float:
-        """phi2 of both less psi2: the only part that sees beta1 against beta2."""
+        """phi2 of both minus psi2: the only part that compares beta1 with beta2."""
         return sum(self.phi2) - self.psi2
 
     @property
     def steps(self) -> float:
-        """phi3 twice less psi3: the same for all datasets of the same B and C."""
+        """phi3 twice minus psi3: the same for all datasets with the same B and C."""
         return 2 * self.phi3 - self.psi3
 
     @property
@@ -316,44 +291,43 @@ def compare_classes(
     y1: IntArray,
     X2: FloatArray,
     y2: IntArray,
-    C: int,
+    setting: Setting,
     *,
-    B: float | None = None,
-    lam: float = 0.1,
-    delta: float = 0.1,
-    eta: FloatArray | None = None,
-    reading: Reading = "corrected",
     sign: Sign = "flipped",
 ) -> ClassificationBounds:
-    """Evaluate both bounds on two datasets, ridge fits in the place of the true parameters.
+    """Evaluate both bounds on two datasets, with ridge fits instead of the true parameters.
 
     Parameters
     ----------
-    X1, X2 : ndarray (n, p)
-        Features as they are; the paper has no intercept, a column of ones is the caller's choice.
-    y1, y2 : ndarray (n,)
+    X1, X2 : arrays, shape (n, p)
+        Features as they are. The paper has no intercept: add a column of ones if you want one.
+    y1, y2 : arrays, shape (n,)
         Classes, whole numbers 0 .. C-1.
-    C : int
-        Number of classes.
-    B : float, optional
-        Bound on the norm of a row; the largest norm in either dataset by default.
-    lam, delta, eta, reading
-        As in `Setting`.
-    sign : {"flipped", "literal"}
-        Sign of the plug-in. The bounds take norms only, so it cannot change the decision.
+    setting : Setting
+        Number of classes, bound on the norm of a row, ridge weight, level, step sizes, reading.
+    sign : {"flipped", "literal"}, default "flipped"
+        Sign of the plug-in. The bounds contain only norms, so it cannot change the decision.
 
     Returns
     -------
     ClassificationBounds
         Its `join` is the decision.
 
+    Raises
+    ------
+    DataError
+        If the columns of the two datasets or the classes do not fit.
+
     Examples
     --------
+    The bounds cannot tell similar datasets from different ones: they join opposite classes.
+
     >>> X = np.array([[1.0, 0.2], [0.8, -0.1], [-1.0, 0.3], [-0.9, 0.0]])
     >>> y = np.array([0, 0, 1, 1])
-    >>> compare_classes(X, y, X, 1 - y, C=2).join  # the same rows with opposite labels
+    >>> setting = Setting(C=2, B=largest_norm(X, X))
+    >>> compare_classes(X, y, X, 1 - y, setting).join
     True
-    >>> compare_classes(X, y, X, y + 1, C=2)
+    >>> compare_classes(X, y, X, y + 1, setting)
     Traceback (most recent call last):
     ...
     conjoin.errors.DataError: y2 has classes 1 to 2; expected whole numbers 0 to 1.
@@ -362,19 +336,11 @@ def compare_classes(
         raise DataError(
             f"X1 has {X1.shape[1]} columns and X2 has {X2.shape[1]}; expected the same columns."
         )
+    C, lam = setting.C, setting.lam
     for name, y in (("y1", y1), ("y2", y2)):
         if y.min() < 0 or y.max() >= C:
             raise DataError(
                 f"{name} has classes {y.min()} to {y.max()}; expected whole numbers 0 to {C - 1}."
             )
-    largest = max(float(np.max(np.linalg.norm(X, axis=1))) for X in (X1, X2))
-    setting = Setting(
-        C=C,
-        B=largest if B is None else B,
-        lam=lam,
-        delta=delta,
-        eta=step_sizes() if eta is None else eta,
-        reading=reading,
-    )
     beta1, beta2 = plug_in(X1, y1, C, lam, sign), plug_in(X2, y2, C, lam, sign)
     return bounds(len(y1), len(y2), beta1, beta2, setting)

@@ -1,11 +1,13 @@
 r"""Losses and the estimator of the paper's appendix "Classification".
 
+Rows, classes and parameters enter; losses, subgradients and fitted parameters leave.
+
 ======  =========================================================================  ==========
 symbol  meaning                                                                    shape
 ======  =========================================================================  ==========
 X       features, rows x_i; a column of ones only if the caller puts one there     (n, p)
 y       classes 0 .. C-1 (the paper counts from 1)                                 (n,)
-beta    true parameters; in practice a plug-in, see below                          (C, p)
+beta    true parameters; in practice a ridge fit, see below                        (C, p)
 b       parameters being trained (the paper's beta with a hat)                     (C, p)
 lam     weight of the ridge term, lambda
 gamma   width of the ramp g_gamma, at most the margin gamma0
@@ -16,14 +18,15 @@ l_lg    surrogate: sum_c |beta_c - b_c||x| - sum_c t_c g_gamma(s t_c)
 s       +1 as printed (sign "literal"), -1 by default (sign "flipped")
 ======  =========================================================================  ==========
 
-Sign. Assumption 1 gives the true class the *smallest* score, beta_c'x < 0 against > gamma0 for the
-others, while softmax predicts the largest. "flipped" asks for beta_c'x > 0 against < -gamma0, so
-that a small loss means a right prediction; "literal" keeps what is printed. The ramp does not
-contain b: the sign moves the value of the loss, never its subgradient.
+Sign. Assumption 1 gives the true class the *smallest* score: beta_c'x < 0, and > gamma0 for the
+other classes. But softmax predicts the class with the largest score. "flipped" requires
+beta_c'x > 0, and < -gamma0 for the others, so that a small loss means a correct prediction.
+"literal" keeps what is printed. The ramp does not contain b: the sign changes the value of the
+loss, never its subgradient.
 
-Plug-in. The surrogate contains the true beta, which nobody has. `plug_in` puts the minimiser of
-the cross entropy with the same ridge term in its place (negated for the literal sign). With the
-flipped sign the minimiser of the surrogate on one dataset is then that plug-in itself
+Plug-in. The surrogate contains the true beta, which is unknown. `plug_in` replaces it by the
+minimiser of the cross entropy with the same ridge term (negated for the literal sign). With the
+flipped sign, that plug-in also minimises the surrogate on one dataset
 (docs/classification-bounds.md).
 """
 
@@ -39,13 +42,17 @@ from conjoin.errors import ArgumentError
 
 Sign: TypeAlias = Literal["flipped", "literal"]
 ORIENTATION: dict[str, int] = {"flipped": -1, "literal": 1}
-STEPS = 1000
+STEPS = 1000  # the paper leaves K open; as many as the iterations of Algorithm 2
+# Limits and tolerances of the ridge fit, far below what any bound shows. The fit is convex and
+# smooth; the limits only guard against an endless loop.
+MOST_ITERATIONS, MOST_EVALUATIONS = 10_000, 20_000
+VALUE_TOLERANCE, GRADIENT_TOLERANCE = 1e-16, 1e-9
 
 
 def orientation(sign: Sign) -> int:
-    """Return s, the sign of a score inside the ramp."""
+    """Return s, the sign of a score inside the ramp: -1 for "flipped", 1 for "literal"."""
     if sign not in ORIENTATION:
-        raise ArgumentError(f"sign={sign!r} is not known; expected 'flipped' or 'literal'.")
+        raise ArgumentError(f"sign={sign!r} is unknown; expected 'flipped' or 'literal'.")
     return ORIENTATION[sign]
 
 
@@ -63,24 +70,20 @@ def log_sum_exp(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cross_entropy(b: FloatArray, X: FloatArray, y: IntArray, lam: float) -> float:
-    """Mean over rows of l_lam, the cross entropy with ridge term.
+    """Return the mean over rows of l_lam, the cross entropy with ridge term.
 
     Examples
     --------
     >>> round(cross_entropy(np.zeros((4, 2)), np.eye(2), np.array([0, 3]), lam=1.0), 4)
     1.3863
     """
-    return _cross_entropy(b, X, y, lam)[0]
+    return cross_entropy_and_gradient(b, X, y, lam)[0]
 
 
-def cross_entropy_gradient(b: FloatArray, X: FloatArray, y: IntArray, lam: float) -> FloatArray:
-    """Gradient (C, p) of `cross_entropy` in b."""
-    return _cross_entropy(b, X, y, lam)[1]
-
-
-def _cross_entropy(
+def cross_entropy_and_gradient(
     b: FloatArray, X: FloatArray, y: IntArray, lam: float
 ) -> tuple[float, FloatArray]:
+    """Return the mean over rows of l_lam and its gradient (C, p) in b."""
     scores, rows = X @ b.T, np.arange(len(y))
     total, excess = log_sum_exp(scores)
     excess[rows, y] -= 1
@@ -89,7 +92,7 @@ def _cross_entropy(
 
 
 def ramp(t: FloatArray, gamma: float) -> FloatArray:
-    """g_gamma: 1 below 0, 0 above gamma, a straight line between."""
+    """Return g_gamma(t): 1 below 0, 0 above gamma, and linear in between."""
     value: FloatArray = np.clip(1 - t / gamma, 0.0, 1.0)
     return value
 
@@ -109,7 +112,7 @@ def surrogate_rows(
     gamma: float,
     sign: Sign = "flipped",
 ) -> FloatArray:
-    """l_lg for each row (n,); labels enter only through beta."""
+    """Return l_lg for each row (n,); classes enter only through beta."""
     pull = np.linalg.norm(beta - b, axis=1).sum() * np.linalg.norm(X, axis=1)
     ridge = lam / 2 * np.sum(b**2)
     rows: FloatArray = pull + ramp_term(beta, X, gamma, sign) + log_sum_exp(X @ b.T)[0] + ridge
@@ -124,7 +127,7 @@ def surrogate_loss(
     gamma: float,
     sign: Sign = "flipped",
 ) -> float:
-    """Empirical surrogate loss, the mean of l_lg over rows."""
+    """Return the empirical surrogate loss, the mean of l_lg over rows."""
     return float(np.mean(surrogate_rows(b, beta, X, lam, gamma, sign)))
 
 
@@ -132,7 +135,7 @@ def surrogate_subgradient(b: FloatArray, beta: FloatArray, X: FloatArray, lam: f
     """Return a subgradient (C, p) of the empirical surrogate loss in b.
 
     The gradient of |beta_c - b_c| is (b_c - beta_c)/|b_c - beta_c|; the paper prints its negative.
-    Where b_c = beta_c the element 0 of the unit ball is taken. Neither gamma nor the sign enters.
+    Where b_c = beta_c, 0 is a subgradient of it and is used. Neither gamma nor the sign enters.
     """
     return _moving_part(b, beta, X, float(np.mean(np.linalg.norm(X, axis=1))), lam)[1]
 
@@ -140,7 +143,7 @@ def surrogate_subgradient(b: FloatArray, beta: FloatArray, X: FloatArray, lam: f
 def _moving_part(
     b: FloatArray, beta: FloatArray, X: FloatArray, mean_norm: float, lam: float
 ) -> tuple[float, FloatArray]:
-    """Mean of l_lg without its ramp term, and a subgradient."""
+    """Return the mean of l_lg without its ramp term, and a subgradient (C, p)."""
     away = b - beta
     length = np.linalg.norm(away, axis=1, keepdims=True)
     unit = np.divide(away, length, out=np.zeros_like(away), where=length > 0)
@@ -149,29 +152,17 @@ def _moving_part(
     return float(value), mean_norm * unit + probability.T @ X / len(X) + lam * b
 
 
-def stationarity_gap(b: FloatArray, beta: FloatArray, X: FloatArray, lam: float) -> float:
-    """Distance from 0 to the subdifferential of the empirical surrogate loss at b, over classes.
-
-    It is 0 exactly at the minimiser. Where b_c = beta_c the subdifferential is a ball of radius
-    mean |x|, elsewhere a point.
-    """
-    gradient = surrogate_subgradient(b, beta, X, lam)
-    length = np.linalg.norm(gradient, axis=1)
-    radius = np.where(np.all(b == beta, axis=1), np.mean(np.linalg.norm(X, axis=1)), 0.0)
-    return float(np.max(np.maximum(length - radius, 0.0)))
-
-
 @dataclass(frozen=True, eq=False)
 class SubgradientFit:
-    """The subgradient estimator: parameters of the best step and the losses of all steps.
+    """The parameters of the best subgradient step, and the losses of all steps.
 
     Attributes
     ----------
-    b : ndarray (C, p)
+    b : array, shape (C, p)
         Parameters with the smallest loss among the K steps.
     s : int
         Their step, counted from 1.
-    losses : ndarray (K,)
+    losses : array, shape (K,)
         Loss at every step, summed over the datasets.
     """
 
@@ -181,7 +172,7 @@ class SubgradientFit:
 
     @property
     def loss(self) -> float:
-        """Smallest loss reached."""
+        """The smallest loss of all steps."""
         return float(self.losses[self.s - 1])
 
 
@@ -195,24 +186,39 @@ def subgradient_estimator(
 ) -> SubgradientFit:
     """Minimise the sum over datasets of empirical surrogate losses by the subgradient method.
 
-    `b[k+1] = b[k] - eta[k] g[k]` with g[k] a subgradient at b[k]; the paper once writes b[k-1].
+    A step is `b[k+1] = b[k] - eta[k] g[k]` with g[k] a subgradient at b[k]. (The paper once writes
+    b[k-1].)
 
     Parameters
     ----------
     samples : sequence of (X, beta)
         One pair for the estimator on a single dataset, two for the joint one.
-    lam, gamma : float
-        Weight of the ridge term; width of the ramp.
-    eta : ndarray (K,), optional
+    lam : float
+        Weight of the ridge term.
+    gamma : float
+        Width of the ramp.
+    eta : array, shape (K,), optional
         Step sizes; 1/k for 1,000 steps by default.
-    start : ndarray (C, p), optional
+    start : array, shape (C, p), optional
         b[1]; zeros by default.
-    sign : {"flipped", "literal"}
+    sign : {"flipped", "literal"}, default "flipped"
         Sign of the scores inside the ramp.
 
     Returns
     -------
     SubgradientFit
+
+    Raises
+    ------
+    ArgumentError
+        If `sign` is unknown.
+
+    Examples
+    --------
+    >>> X, beta = np.array([[1.0], [-1.0]]), np.array([[0.5], [-0.5]])
+    >>> fit = subgradient_estimator([(X, beta)], lam=0.1, gamma=1.0)
+    >>> bool(np.abs(fit.b - beta).max() < 0.01)
+    True
     """
     eta = step_sizes() if eta is None else eta
     b = np.zeros_like(samples[0][1]) if start is None else start
@@ -234,10 +240,15 @@ def ridge_fit(X: FloatArray, y: IntArray, C: int, lam: float) -> FloatArray:
     shape = (C, X.shape[1])
 
     def value(flat: FloatArray) -> tuple[float, FloatArray]:
-        loss, gradient = _cross_entropy(flat.reshape(shape), X, y, lam)
+        loss, gradient = cross_entropy_and_gradient(flat.reshape(shape), X, y, lam)
         return loss, gradient.ravel()
 
-    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-16, "gtol": 1e-9}
+    options = {
+        "maxiter": MOST_ITERATIONS,
+        "maxfun": MOST_EVALUATIONS,
+        "ftol": VALUE_TOLERANCE,
+        "gtol": GRADIENT_TOLERANCE,
+    }
     start = np.zeros(C * X.shape[1])
     fit = minimize(value, start, jac=True, method="L-BFGS-B", options=options)
     b: FloatArray = fit.x.reshape(shape)
@@ -245,8 +256,8 @@ def ridge_fit(X: FloatArray, y: IntArray, C: int, lam: float) -> FloatArray:
 
 
 def plug_in(X: FloatArray, y: IntArray, C: int, lam: float, sign: Sign = "flipped") -> FloatArray:
-    """Return the ridge fit in the place of the true beta, negated for the literal sign.
+    """Return the ridge fit (C, p) that replaces the true beta, negated for the literal sign.
 
-    As printed the true class has the smallest score; the ridge fit gives it the largest.
+    As printed, the true class has the smallest score; the ridge fit gives it the largest.
     """
     return -orientation(sign) * ridge_fit(X, y, C, lam)

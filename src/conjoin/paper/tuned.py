@@ -249,7 +249,7 @@ class Tuned:
         check_rows(unit.label, n, p, "in a resample", overparametrised=self.overparametrised)
         if len(order) < 3:
             raise DataError(
-                f"Dataset {unit.label!r} has {len(order)} rows, but method='tuned' needs at least 3; "
+                f"Dataset {unit.label!r} has {len(order)} rows, but method='tuned' needs 3; "
                 "leave the dataset out or use the default method."
             )
         parts = [order[rows] for rows in split_rows(len(order), self.shares, rng)]

@@ -3,10 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from conjoin.paper.tables.synthetic import CSV_COLUMNS, run_table
-from conjoin.paper.tables.write import write_cells
+from conjoin.paper.tables.synthetic import CSV_COLUMNS, run_table, write_cells
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.slow

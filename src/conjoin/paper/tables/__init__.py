@@ -1,1 +1,5 @@
-"""The paper's tables, run again: paper and ours side by side."""
+"""The paper's tables and figure, run again: the paper's results and ours side by side.
+
+Names of tables and folders with data enter; results, texts and files leave. Nothing outside this
+room imports it but `conjoin reproduce`, which loads it on demand.
+"""

@@ -1,18 +1,18 @@
 """How often each reading of the paper's classification bounds joins, by simulation.
 
-`python -m conjoin.paper.tables.classification --seed 0` prints the table of
-docs/classification-bounds.md and writes experiments/classification/results.csv.
+A seed enters; a table as CSV and Markdown leaves. `python -m conjoin.paper.tables.classification
+--seed 0` prints the table of docs/classification-bounds.md and writes
+experiments/classification/results.csv.
 
-Protocol. Rows obey the paper's Assumption 1 with the sign flipped: x ~ N(0, I) without intercept,
-kept where one class has a positive score and all others have a score below -MARGIN. Dataset 2 has
-every beta_c turned by the same angle in a random direction: norms stay, the distance
-|beta1_c - beta2_c| is d |beta1_c|, from 0 (the same) to 2 (opposite). Plug-ins are ridge fits, B is
-the largest norm in the pair. Joining helps where the joint ridge fit has the smaller cross entropy
-with ridge term, summed over fresh rows of both datasets.
+Protocol. Rows satisfy the paper's Assumption 1 with the sign flipped. They are x ~ N(0, I) without
+intercept; a row is kept if one class has a positive score and all others one below -MARGIN. In
+dataset 2, every beta_c is turned by the same angle in a random direction. Norms stay the same, and
+the distance |beta1_c - beta2_c| is d |beta1_c|, from d = 0 (equal) to d = 2 (opposite). Ridge fits
+replace the true parameters, and B is the largest norm of a row in the pair. Joining helps if the
+joint ridge fit has the smaller cross entropy with ridge term, summed over new rows of both.
 """
 
 import argparse
-import csv
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments.resample import stream
-from conjoin.paper.classification import READINGS, Setting, bounds
+from conjoin.paper.classification import READINGS, Setting, bounds, largest_norm
 from conjoin.paper.surrogate import (
     cross_entropy,
     ridge_fit,
@@ -29,26 +29,34 @@ from conjoin.paper.surrogate import (
     subgradient_estimator,
     surrogate_loss,
 )
+from conjoin.paper.tables.write import write_rows
 
+# With two classes omega is too small (docs/classification-bounds.md), so three. MARGIN is the
+# paper's gamma0: the larger, the more of the drawn rows are rejected.
 C, P, LAM, MARGIN = 3, 5, 0.1, 0.1
-PAIRS = 100
-FRESH = 2000
+PAIRS = 100  # pairs per line: each counts one percent
+FRESH = 2000  # new rows per dataset on which joining is judged
 SIZES = ((100, 100), (1000, 1000), (10_000, 10_000), (100, 10_000))
+# The paper's distances, then right angles and opposite parameters.
 DISTANCES = (0.0, 0.1, 0.3, float(np.sqrt(2)), 2.0)
-COSTED, COST_STEPS = 5, 300  # pairs of a line whose joint surrogate loss is minimised, and steps
+# Each step of minimising the joint surrogate loss passes over all rows. So only the first pairs of
+# a line do it, from the joint ridge fit and with fewer steps than the estimator's default.
+COSTED, COST_STEPS = 5, 300
 OUTPUT = Path("experiments/classification/results.csv")
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table: percent of pairs, then means over pairs.
+    """One line of the table: percentages of pairs, then means over pairs.
 
-    `corrected`, `printed` and `squared` are readings of the step terms with plugged-in parameters;
-    `literal_sign` and `true_beta` are the corrected reading with the printed sign and with the true
-    parameters; `printed_true_beta` the printed one with these. `sampling`, `distance` and `steps_*`
-    are the parts of Phi1 + Phi2 - Psi. `cancelled` is what the joint model loses in surrogate loss
-    against the separate ones, the cost of joining that both bounds leave out; `change` is what
-    joining does to the cross entropy on fresh rows.
+    `corrected`, `printed` and `squared` are the percentages joined by the three readings, with
+    ridge fits as parameters. `literal_sign` and `true_beta` are the corrected reading with the
+    printed sign and with the true parameters; `printed_true_beta` is the printed reading with the
+    true parameters. `helps` is the percentage of pairs in which joining helps.
+
+    `sampling`, `distance` and `steps_*` are the parts of Phi1 + Phi2 - Psi. `cancelled` is the cost
+    of joining that both bounds leave out: the surrogate loss of the joint model minus that of the
+    separate ones. `change` is the change of the cross entropy on new rows by joining.
     """
 
     n1: int
@@ -110,7 +118,7 @@ def run_pair(
     (X1, y1), (X2, y2) = data
     joint = ridge_fit(np.vstack([X1, X2]), np.concatenate([y1, y2]), C, LAM)
 
-    B = max(float(np.max(np.linalg.norm(X, axis=1))) for X, _ in data)
+    B = largest_norm(X1, X2)
     settings = {reading: Setting(C, B, LAM, reading=reading) for reading in READINGS}
     by = {name: bounds(n1, n2, fits[0], fits[1], setting) for name, setting in settings.items()}
     literal = bounds(n1, n2, -fits[0], -fits[1], settings["corrected"])
@@ -135,9 +143,9 @@ def run_pair(
 def cancelled_cost(
     Xs: Sequence[FloatArray], fits: Sequence[FloatArray], start: FloatArray
 ) -> float:
-    """Return what one model for both loses in empirical surrogate loss against the two own ones.
+    """Return the empirical surrogate loss of one joint model minus that of two separate models.
 
-    The own minimisers are the plug-ins themselves; the joint one is the subgradient estimator's.
+    The ridge fits minimise the separate losses; the subgradient estimator minimises the joint one.
     """
     samples = list(zip(Xs, fits))
     joint = subgradient_estimator(samples, LAM, MARGIN, step_sizes(COST_STEPS), start)
@@ -145,7 +153,7 @@ def cancelled_cost(
 
 
 def run_line(n1: int, n2: int, d: float, seed: int, pairs: int = PAIRS) -> Line:
-    """Average over pairs; decisions become percent."""
+    """Average over pairs; decisions become percentages."""
     rng = stream(seed, "classification", f"{n1}/{n2}/{d:.3f}")
     drawn = [run_pair(n1, n2, d, rng, costed=i < COSTED) for i in range(pairs)]
     mean = {name: float(np.nanmean([pair[name] for pair in drawn])) for name in drawn[0]}
@@ -160,12 +168,8 @@ def run(seed: int = 0, pairs: int = PAIRS) -> list[Line]:
 
 
 def write_lines(lines: Sequence[Line], path: Path) -> None:
-    """Write the lines as CSV: shares in percent with one decimal, terms with three."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(_names())
-        writer.writerows(_texts(line) for line in lines)
+    """Write the lines as CSV: percentages with one decimal, terms with three."""
+    write_rows(_names(), [_texts(line) for line in lines], path)
 
 
 def table(lines: Sequence[Line]) -> str:
@@ -187,10 +191,10 @@ def _texts(line: Line) -> list[str]:
 
 
 def main() -> None:
-    """Run, print and write."""
+    """Run the simulation, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs a line")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs per line")
     parser.add_argument("--out", type=Path, default=OUTPUT, help="CSV to write")
     given = parser.parse_args()
     lines = run(given.seed, given.pairs)

@@ -1,52 +1,56 @@
-"""Tables 1, 5, 6 and 7 of the paper on real data: which sets, which methods, what was printed."""
+"""Tables 1, 5, 6 and 7 of the paper on real data: their sets, methods and printed results.
+
+Names of tables enter; results of all methods, and the tables as text, leave.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
-from conjoin.paper.tables.protocol import (
+from conjoin.paper.tables.methods import (
     BIFACTOR,
     BIFACTOR_CLUSTERS,
-    BOOTSTRAP,
     DEFAULT,
-    HELD_OUT,
     INDIVIDUAL,
     LITERAL,
     MANY_DATASETS,
     POOLED,
     SIGNED,
-    Line,
-    Plan,
-    compare_methods,
 )
+from conjoin.paper.tables.protocol import BOOTSTRAP, HELD_OUT, Plan, compare_methods
+from conjoin.paper.tables.results import MethodResult
 from conjoin.paper.tables.sets import GroupedRows, load
 
 OURS = (POOLED, LITERAL, SIGNED, DEFAULT)
 WITH_RIVALS = (POOLED, LITERAL, SIGNED, BIFACTOR, BIFACTOR_CLUSTERS, DEFAULT)
+# Rows of a set below which it is small and above which it is large. BB has 730 rows, then comes
+# PPGE with 1,197; RSS has 844,338, and the next of few datasets, MITV, 48,180.
+SMALL_SET, LARGE_SET = 1_000, 100_000
 USUAL = Plan()
-# The fewer rows, the more errors differ between splits: a dataset of BB has ten rows to judge on.
-FEW_ROWS, MANY_ROWS = 1_000, 100_000
+# With few rows, errors differ much between splits: one dataset of BB has ten rows to judge on.
 SMALL = Plan(bootstraps=200, splits=200)
-LARGE = Plan(bootstraps=40, splits=2, draws=20)  # a split means a network to train
-# Means over many datasets hardly differ between draws, and each takes long.
+# Each split trains a network on hundreds of thousands of rows, so few splits with many draws.
+LARGE = Plan(bootstraps=40, splits=2, draws=20)
+# Means over more than MANY_DATASETS datasets hardly differ between draws, and each takes long.
 MANY = Plan(bootstraps=3, splits=1, draws=3)
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What the paper prints of a set: errors of individual fits and of Algorithm 3, percent."""
+    """What the paper prints: errors of separate fits and of Algorithm 3, reduction in percent."""
 
     individual: float | None
     joined: float | None
     reduction: float
-    bifactor: float | None = None  # its reduction, in percent
+    bifactor: float | None = None  # reduction by BiFactor, in percent
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table: the methods run, and for each set and representation what the paper printed."""
+    """A table: the methods to run, and what the paper prints for each set and representation."""
 
     name: str
     title: str
@@ -106,17 +110,17 @@ TABLES: dict[str, PaperTable] = {
 }
 
 
-Cell = tuple[str, str]  # a set and a representation
+Case: TypeAlias = tuple[str, str]  # a set and a representation
 
 
-def cells_of(tables: Sequence[str], sets: Sequence[str] | None = None) -> dict[Cell, list[str]]:
-    """Return the methods that tables need of each set and representation, each once.
+def cases_of(tables: Sequence[str], sets: Sequence[str] | None = None) -> dict[Case, list[str]]:
+    """Return the methods to run for each set and representation of some tables, each once.
 
-    `sets` are the names of those to run, by default all.
+    `sets` are the names of the sets to run, by default all.
 
     Examples
     --------
-    >>> list(cells_of(["table5"], ["BB"]))
+    >>> list(cases_of(["table5"], ["BB"]))
     [('BB', 'columns')]
     """
     known = {name: None for table in tables for name, _ in TABLES[table].printed}
@@ -125,47 +129,47 @@ def cells_of(tables: Sequence[str], sets: Sequence[str] | None = None) -> dict[C
             raise ArgumentError(
                 f"Set {name!r} is not in {', '.join(tables)}; expected one of {', '.join(known)}."
             )
-    cells: dict[Cell, list[str]] = {}
+    cases: dict[Case, list[str]] = {}
     for table in tables:
-        for cell in TABLES[table].printed:
-            if sets is None or cell[0] in sets:
-                methods = cells.setdefault(cell, [])
+        for case in TABLES[table].printed:
+            if sets is None or case[0] in sets:
+                methods = cases.setdefault(case, [])
                 methods += [m for m in TABLES[table].methods if m not in methods]
-    return cells
+    return cases
 
 
-def run_cell(
-    cell: Cell,
+def run_case(
+    case: Case,
     methods: Sequence[str],
     folder: Path,
     *,
     seed: int = 0,
     progress: Progress | None = None,
-) -> list[Line]:
+) -> list[MethodResult]:
     """Run both protocols on a set with a representation."""
-    name, representation = cell
+    name, representation = case
     rows = load(name, folder)
     plan = replace(plan_for(rows), seed=seed)
     return compare_methods(rows, name, representation, methods, plan, progress)
 
 
 def plan_for(rows: GroupedRows) -> Plan:
-    """Return how often a set is drawn from."""
+    """Return how often rows of a set are drawn."""
     if len(rows.names) > MANY_DATASETS:
         return MANY
-    if len(rows.y) > MANY_ROWS:
+    if len(rows.y) > LARGE_SET:
         return LARGE
-    return SMALL if len(rows.y) < FEW_ROWS else USUAL
+    return SMALL if len(rows.y) < SMALL_SET else USUAL
 
 
-def lines_for(table: str, lines: Sequence[Line]) -> list[Line]:
-    """Return those of the lines that belong to a table, sets in its order."""
+def results_for(table: str, results: Sequence[MethodResult]) -> list[MethodResult]:
+    """Return the results that belong to a table, sets in its order."""
     chosen = TABLES[table]
     return [
-        line
-        for cell in chosen.printed
-        for line in lines
-        if (line.set, line.representation) == cell and line.method in (INDIVIDUAL, *chosen.methods)
+        one
+        for case in chosen.printed
+        for one in results
+        if (one.set, one.representation) == case and one.method in (INDIVIDUAL, *chosen.methods)
     ]
 
 
@@ -173,34 +177,35 @@ def lines_for(table: str, lines: Sequence[Line]) -> list[Line]:
 
 HEADER = ("set", "features", "method", "paper", "bootstrap", "held out", "median", "all rows")
 CEILING = "all rows, best"
+WIDEST = -1000  # below it a percentage is written as a power of ten, to keep columns narrow
 
 
-def text_rows(table: str, lines: Sequence[Line]) -> list[tuple[str, ...]]:
+def text_rows(table: str, results: Sequence[MethodResult]) -> list[tuple[str, ...]]:
     """Return a table as text, under HEADER: reductions in percent.
 
-    The last row of a set is the reduction of the least error on held-out rows that any method
-    has with all training rows, against individual fits to n rows: no model of this kind that has
-    only n rows of each dataset can be expected to do better.
+    The last row of a set takes the method with the smallest error on held-out rows when all
+    training rows are used. It shows the reduction of that error against separate fits to n rows.
+    A model of this kind with only n rows of each dataset can hardly do better.
     """
     rows: list[tuple[str, ...]] = []
-    for cell, printed in TABLES[table].printed.items():
-        own = [line for line in lines if (line.set, line.representation) == cell]
+    for case, printed in TABLES[table].printed.items():
+        own = [one for one in results if (one.set, one.representation) == case]
         if not own:
             continue
         for method in TABLES[table].methods:
-            at = {(line.protocol, line.rows > 0): line for line in own if line.method == method}
+            at = {(one.protocol, one.rows > 0): one for one in own if one.method == method}
             boot, few, full = (at[BOOTSTRAP, True], at[HELD_OUT, True], at[HELD_OUT, False])
-            told = {LITERAL: printed.reduction, BIFACTOR_CLUSTERS: printed.bifactor}.get(method)
-            figures = (boot.reduction, few.reduction, few.median_reduction, full.reduction)
-            rows.append((*cell, method, *(_percent(v) for v in (told, *figures))))
-        held = [line for line in own if line.protocol == HELD_OUT]
-        least = min(line.error for line in held if not line.rows)
-        start = next(line.error for line in held if line.rows and line.method == INDIVIDUAL)
-        rows.append((*cell, CEILING, "", "", _percent(100 * (1 - least / start)), "", ""))
+            paper = {LITERAL: printed.reduction, BIFACTOR_CLUSTERS: printed.bifactor}.get(method)
+            ours = (boot.reduction, few.reduction, few.median_reduction, full.reduction)
+            rows.append((*case, method, *(_percent(value) for value in (paper, *ours))))
+        held_out = [one for one in own if one.protocol == HELD_OUT]
+        least = min(one.error for one in held_out if not one.rows)
+        start = next(one.error for one in held_out if one.rows and one.method == INDIVIDUAL)
+        rows.append((*case, CEILING, "", "", _percent(100 * (1 - least / start)), "", ""))
     return rows
 
 
 def _percent(value: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:.1f}" if value > -1000 else f"{value:.1e}"
+    return f"{value:.1f}" if value > WIDEST else f"{value:.1e}"

@@ -1,11 +1,11 @@
 """The paper's real data sets as tables of numbers: files, columns, and the split into datasets.
 
-A set is one query over its files. Its first two columns are `dataset` and `target`, all others are
-features; files of text are read as text, so that a query says what each column is. Files are looked
-for under one folder with a subfolder for each set, by the names of the originals or of the
-aggregates that stand for them; docs/paper-tables.md says where they come from and under which
-terms. The paper names neither its columns nor, for most sets, their number: where it does (7, 9 and
-12 for BB, DFOIP and WDAF) we have as many.
+A folder with files enters; rows of numbers, one dataset after another, leave. A set is one query
+over its files. Its first two columns are `dataset` and `target`, all others are features. CSV files
+are read as text, so the query states the type of each column. The folder has a subfolder for each
+set, with the original files or with aggregates of them. docs/paper-tables.md says where they come
+from and under which terms. The paper does not list its columns, and for most sets not even their
+number. Where it does (7, 9 and 12 for BB, DFOIP and WDAF), we have as many.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,16 @@ import pyarrow as pa
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, ReadError
 from conjoin.sources.sql import quote_text
-from conjoin.tables.dataset import natural_order
+from conjoin.tables.names import natural_order
 
 DATASET, TARGET = "dataset", "target"
 PAGE = "docs/paper-tables.md"
+# A dataset is split into halves, and models are fitted to 50 rows of one: with fewer than 100 rows
+# there would not be 50. SSF and MITV leave such datasets out; BB keeps the paper's three, the last
+# of which has 21 rows.
+LEAST_ROWS = 100
+# Median of the column, in metres, for the few stores where it is missing.
+COMPETITION_DISTANCE = 2325
 
 
 @dataclass(frozen=True)
@@ -32,17 +38,17 @@ class PaperSet:
     Parameters
     ----------
     name, title : str
-        Short name in the paper, and what it is.
+        Short name in the paper, and what the set contains.
     unit : str
-        Of the target.
+        Unit of the target.
     files : mapping of str to tuple of str
-        For each table of the query the files it may come from, the first that exists is read.
+        For each table of the query, the files that may hold it; the first that exists is read.
     query : str
-    least_rows : int
+        SQL that makes the table.
+    least_rows : int, default 0
         Datasets with fewer rows are left out.
     originals : PaperSet, optional
-        How the table of the query is made of files as they were published, where the file that
-        stands for it is not there.
+        How to make the table of the query from the files as published, if the aggregate is missing.
     """
 
     name: str
@@ -85,6 +91,7 @@ class GroupedRows:
         return np.arange(self.starts[k], self.starts[k + 1])
 
 
+# Columns that both sets of WDAF share. A year has 365.25 days: leap years do not shift the season.
 _WALMART = """
     Store::DOUBLE AS store, Temperature::DOUBLE AS temperature, Fuel_Price::DOUBLE AS fuel_price,
     CPI::DOUBLE AS cpi, Unemployment::DOUBLE AS unemployment, day(day)::DOUBLE AS day_of_month,
@@ -92,6 +99,18 @@ _WALMART = """
     quarter(day)::DOUBLE AS quarter, sin(2 * pi() * dayofyear(day) / 365.25) AS sine,
     cos(2 * pi() * dayofyear(day) / 365.25) AS cosine
 """
+
+# Columns and file that both sets of DFOIP share.
+_ORDERS_FILES = {"orders": ("dfoip/daily_orders_top100_items.csv.gz",)}
+_ITEM = """
+    salesPrice_last_known::DOUBLE AS price, brand::DOUBLE AS brand,
+    manufacturer::DOUBLE AS manufacturer, customerRating::DOUBLE AS rating
+"""
+_CATEGORIES = """
+    category2::DOUBLE AS category2, category3::DOUBLE AS category3,
+    recommendedRetailPrice::DOUBLE AS retail_price
+"""
+_ORDER_DAY = "date_diff('day', DATE '2018-01-01', date::DATE)::DOUBLE AS day"
 
 _ORDERS = PaperSet(
     "DFOIP",
@@ -160,16 +179,10 @@ SETS: dict[str, PaperSet] = {
         "DFOIP",
         "orders of the ten best-selling items, by item",
         "units a day",
-        {
-            "orders": ("dfoip/daily_orders_top100_items.csv.gz",),
-        },
-        """
-        SELECT itemID AS dataset, "order"::DOUBLE AS target,
-            salesPrice_last_known::DOUBLE AS price, brand::DOUBLE AS brand,
-            manufacturer::DOUBLE AS manufacturer, customerRating::DOUBLE AS rating,
-            category1::DOUBLE AS category1, category2::DOUBLE AS category2,
-            category3::DOUBLE AS category3, recommendedRetailPrice::DOUBLE AS retail_price,
-            date_diff('day', DATE '2018-01-01', date::DATE)::DOUBLE AS day
+        _ORDERS_FILES,
+        f"""
+        SELECT itemID AS dataset, "order"::DOUBLE AS target, {_ITEM},
+            category1::DOUBLE AS category1, {_CATEGORIES}, {_ORDER_DAY}
         FROM orders WHERE rank::INT <= 10
         """,
         originals=_ORDERS,
@@ -178,16 +191,10 @@ SETS: dict[str, PaperSet] = {
         "DFOIP by category",
         "orders of the hundred best-selling items, by first category",
         "units a day",
-        {
-            "orders": ("dfoip/daily_orders_top100_items.csv.gz",),
-        },
-        """
-        SELECT category1 AS dataset, "order"::DOUBLE AS target,
-            salesPrice_last_known::DOUBLE AS price, brand::DOUBLE AS brand,
-            manufacturer::DOUBLE AS manufacturer, customerRating::DOUBLE AS rating,
-            category2::DOUBLE AS category2, category3::DOUBLE AS category3,
-            recommendedRetailPrice::DOUBLE AS retail_price, rank::DOUBLE AS rank,
-            date_diff('day', DATE '2018-01-01', date::DATE)::DOUBLE AS day
+        _ORDERS_FILES,
+        f"""
+        SELECT category1 AS dataset, "order"::DOUBLE AS target, {_ITEM}, {_CATEGORIES},
+            rank::DOUBLE AS rank, {_ORDER_DAY}
         FROM orders
         """,
         originals=_ORDERS,
@@ -256,7 +263,7 @@ SETS: dict[str, PaperSet] = {
             "train": ("rss/train_open_days.parquet", "rss/train.csv"),
             "store": ("rss/store.csv",),
         },
-        """
+        f"""
         SELECT StoreType AS dataset, Sales::DOUBLE / 1000 AS target,
             (DayOfWeek::INT = 1)::DOUBLE AS monday, (DayOfWeek::INT = 2)::DOUBLE AS tuesday,
             (DayOfWeek::INT = 3)::DOUBLE AS wednesday, (DayOfWeek::INT = 4)::DOUBLE AS thursday,
@@ -264,7 +271,9 @@ SETS: dict[str, PaperSet] = {
             Promo::DOUBLE AS promotion, (StateHoliday <> '0')::DOUBLE AS state_holiday,
             SchoolHoliday::DOUBLE AS school_holiday, (Assortment = 'b')::DOUBLE AS assortment_b,
             (Assortment = 'c')::DOUBLE AS assortment_c, Promo2::DOUBLE AS promo2,
-            ln(1 + coalesce(try_cast(CompetitionDistance AS DOUBLE), 2325)) AS log_competition,
+            ln(
+                1 + coalesce(try_cast(CompetitionDistance AS DOUBLE), {COMPETITION_DISTANCE})
+            ) AS log_competition,
             year(Date::DATE)::DOUBLE AS year, month(Date::DATE)::DOUBLE AS month,
             day(Date::DATE)::DOUBLE AS day_of_month
         FROM train JOIN store ON train.Store::INT = store.Store::INT WHERE Sales::INT > 0
@@ -293,7 +302,7 @@ SETS: dict[str, PaperSet] = {
         FROM train t JOIN stores s ON t.Store::INT = s.Store::INT
         JOIN features f ON t.Store::INT = f.Store::INT AND t.Date::DATE = f.Date::DATE
         """,
-        least_rows=100,
+        least_rows=LEAST_ROWS,
     ),
     "CFGSF": PaperSet(
         "CFGSF",
@@ -354,13 +363,13 @@ SETS: dict[str, PaperSet] = {
             year(date_time::TIMESTAMP)::DOUBLE AS year
         FROM traffic
         """,
-        least_rows=100,
+        least_rows=LEAST_ROWS,
     ),
 }
 
 
 def load(name: str, folder: Path) -> GroupedRows:
-    """Read a set from the files under a folder; rows without a number in every column are left out.
+    """Read a set from the files in a folder; rows with missing numbers are left out.
 
     Examples
     --------
@@ -380,14 +389,14 @@ def load(name: str, folder: Path) -> GroupedRows:
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
             raise ReadError(
-                f"The files of {spec.name} under {str(folder)!r} do not have the columns of the "
-                f"originals ({first}); {PAGE} says which files are meant."
+                f"The files of set {spec.name} in {str(folder)!r} do not have the columns of the "
+                f"originals ({first}); {PAGE} lists the files."
             ) from None
     return _grouped(rows, spec.least_rows)
 
 
 def check_files(name: str, folder: Path) -> None:
-    """Refuse a folder that lacks the files of a set."""
+    """Raise an error if the folder lacks files of a set."""
     spec = SETS[name]
     for candidates in spec.files.values():
         if _first(candidates, folder) is None and not _has_originals(spec, folder):
@@ -395,13 +404,13 @@ def check_files(name: str, folder: Path) -> None:
             if spec.originals is not None:
                 choices.append(" with ".join(names[0] for names in spec.originals.files.values()))
             raise ReadError(
-                f"Set {spec.name} needs {' or '.join(choices)} under {str(folder)!r}, which is not "
-                f"there; name the folder with --data, {PAGE} says where to get it."
+                f"Set {spec.name} needs {' or '.join(choices)} in {str(folder)!r}, but there is no "
+                f"such file; name the folder with --data ({PAGE} says where to get the data)."
             )
 
 
 def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -> None:
-    """Make the tables of a set's query known."""
+    """Create the tables of a set's query as views."""
     for table, candidates in spec.files.items():
         path = _first(candidates, folder)
         if path is not None:
@@ -414,7 +423,7 @@ def _open(connection: duckdb.DuckDBPyConnection, spec: PaperSet, folder: Path) -
 
 
 def _first(candidates: Sequence[str], folder: Path) -> Path | None:
-    """Return the first of the files that exists."""
+    """Return the first file that exists, or None."""
     return next((folder / name for name in candidates if (folder / name).is_file()), None)
 
 
@@ -431,7 +440,7 @@ def _reader(path: Path) -> str:
 
 
 def _grouped(table: pa.Table, least_rows: int) -> GroupedRows:
-    """Put rows in the order of their datasets, and inside these in an order of their own."""
+    """Sort rows by dataset, and within a dataset by their values, not as the file has them."""
     columns = tuple(name for name in table.column_names if name not in (DATASET, TARGET))
     labels = np.asarray(table[DATASET].to_pylist(), dtype=object).astype(str)
     values = np.column_stack([table[name].to_numpy() for name in (*columns, TARGET)])

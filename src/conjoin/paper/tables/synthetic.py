@@ -1,33 +1,37 @@
 """Tables 2, 3 and 4 of the paper: accuracy of Algorithm 2 on synthetic pairs.
 
-Protocol. Two datasets of n = 50 rows, x ~ N(0, I) and N(shift, I), y = x'beta + N(0, 1) without
-intercept, beta2 = beta1 + d in every coordinate. W, A0 and B0 come from the known distributions by
-Monte Carlo. Alpha is tuned on 500 pairs with independent N(0, I) coefficients and 500 pairs with
-identical ones, then Algorithm 1 with that alpha decides 1,000 new pairs for each d. A decision is
-right when it agrees with the exact population errors of the fitted models.
+The name of a table and a seed enter; its cells, paper and ours side by side, leave.
 
-Everything here is a stack of pairs: rows become moments once, the rest is batched.
+Protocol. Two datasets have n = 50 rows each, with x ~ N(0, I) and N(shift, I), and y = x'beta +
+N(0, 1) without intercept. beta2 is beta1 + d in every coordinate. W, A0 and B0 come from the known
+distributions by Monte Carlo. Alpha is tuned on 500 pairs with identical coefficients and 500
+pairs with independent N(0, I) ones. Then Algorithm 1 with that alpha decides 1,000 new pairs for
+each d. A decision is correct if it agrees with the exact population errors of the fitted models.
+
+Every array is a stack of pairs: rows become moments once, the rest is batched.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from conjoin._typing import BoolArray, FloatArray
+from conjoin._typing import BoolArray, FloatArray, Progress
 from conjoin.linalg import quadratic
 from conjoin.moments import Moments
 from conjoin.moments.resample import stream
 from conjoin.paper.bound import Fits, PairStatistics, inequality, pair_statistics
 from conjoin.paper.design import DesignConstants, Designs, Gaussian, design_constants
+from conjoin.paper.tables.write import write_rows
 from conjoin.paper.tuned import Tuned, best_alpha
 
-N = 50
-PAIRS = 1000
-REPETITIONS = 5
-DISTANCES = (0.0, 0.1, 0.3)
+N = 50  # rows of a dataset ("Choice of Hyperparameters": 50 or 100)
+PAIRS = 1000  # "1000 repetitions" there
+REPETITIONS = 5  # of the whole protocol, for a standard error; the paper has one
+DISTANCES = (0.0, 0.1, 0.3)  # the values of d in the paper's tables
 
-# (shift, p, d) -> accuracy of Algorithm 2, accuracy printed for Direct Comparison, in percent.
+# (shift, p, d) -> accuracy of Algorithm 2 and of Direct Comparison as printed, in percent.
 PAPER: dict[tuple[int, int, float], tuple[float, float]] = {
     (0, 10, 0.0): (82.7, 17.3),
     (0, 10, 0.1): (79.4, 20.5),
@@ -53,7 +57,7 @@ TABLES: dict[str, tuple[tuple[int, int], ...]] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One line of a table; all figures in percent."""
+    """One line of a table; all results in percent."""
 
     p: int
     d: float
@@ -79,8 +83,8 @@ CSV_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Features of one block: dimension and mean shift of the second dataset."""
+class Block:
+    """One block of a table: number of features p, and mean shift of the second dataset."""
 
     shift: int
     p: int
@@ -97,43 +101,47 @@ def run_table(
     seed: int = 0,
     repetitions: int = REPETITIONS,
     pairs: int = PAIRS,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Cell]:
     """Run the blocks of a table and return its lines."""
-    blocks = [Setting(*block) for block in TABLES[table]]
+    blocks = [Block(*block) for block in TABLES[table]]
     cells: list[Cell] = []
     done, total = 0, len(blocks) * repetitions
-    for setting in blocks:
+    for block in blocks:
         rates = []
         for repetition in range(repetitions):
-            rates.append(run_block(setting, seed, repetition, pairs))
+            rates.append(run_block(block, seed, repetition, pairs))
             done += 1
             if progress:
                 progress(done, total)
-        cells += _cells(setting, np.array(rates))
+        cells += _cells(block, np.array(rates))
     return cells
 
 
-def run_block(setting: Setting, seed: int, repetition: int, pairs: int) -> FloatArray:
-    """Return (distances, 3): shares of right decisions, of joins, and of truth "apart"."""
-    rng = stream(seed, "synthetic", f"{setting.shift}/{setting.p}", str(repetition))
+def run_block(block: Block, seed: int, repetition: int, pairs: int) -> FloatArray:
+    """Return (distances, 3): shares of correct decisions, of joins, and of truth "apart"."""
+    rng = stream(seed, "synthetic", f"{block.shift}/{block.p}", str(repetition))
     criterion = Tuned()
-    constants = known_constants(setting, rng)
-    p = setting.p
+    constants = known_constants(block, rng)
+    p = block.p
     beta1 = rng.standard_normal((pairs, p))
     independent = rng.standard_normal((pairs - pairs // 2, p))
     beta2 = np.concatenate([beta1[: pairs // 2], independent])
-    stats, gain = draw_pairs(setting, beta1, beta2, constants, rng)
+    stats, gain = draw_pairs(block, beta1, beta2, constants, rng)
     alpha = best_alpha(stats, gain, criterion.alphas, criterion.delta)
-    return np.array(
-        [_decide(setting, d, alpha, constants, pairs, criterion.delta, rng) for d in DISTANCES]
-    )
+    rates = []
+    for d in DISTANCES:
+        beta = rng.standard_normal((pairs, p))
+        stats, gain = draw_pairs(block, beta, beta + d, constants, rng)
+        join: BoolArray = inequality(stats, alpha, criterion.delta).join
+        rates.append([np.mean(join == (gain > 0)), np.mean(join), np.mean(gain <= 0)])
+    return np.array(rates)
 
 
-def known_constants(setting: Setting, rng: np.random.Generator) -> DesignConstants:
+def known_constants(block: Block, rng: np.random.Generator) -> DesignConstants:
     """Return A0 and B0 of the known distributions, by Monte Carlo."""
     designs = []
-    for gaussian in setting.gaussians:
+    for gaussian in block.gaussians:
         X = gaussian.draw((PAIRS, N), rng)
         designs.append(
             Designs.from_grams(gaussian.second_moment, np.matmul(np.swapaxes(X, -1, -2), X))
@@ -142,7 +150,7 @@ def known_constants(setting: Setting, rng: np.random.Generator) -> DesignConstan
 
 
 def draw_pairs(
-    setting: Setting,
+    block: Block,
     beta1: FloatArray,
     beta2: FloatArray,
     constants: DesignConstants,
@@ -150,38 +158,23 @@ def draw_pairs(
 ) -> tuple[PairStatistics, FloatArray]:
     """Draw a pair of datasets for each pair of coefficients (B, p).
 
-    Return the statistics of the criterion and the exact gain of joining: population error of the
-    separate fits minus that of the joint fit, `(b - beta)' W (b - beta)` summed over both.
+    Return the statistics of the criterion and the exact gain of joining (B,): population error of
+    the separate fits minus that of the joint fit, `(b - beta)' W (b - beta)` summed over both.
     """
     fits = []
-    for gaussian, beta in zip(setting.gaussians, (beta1, beta2)):
+    for gaussian, beta in zip(block.gaussians, (beta1, beta2)):
         X = gaussian.draw((len(beta), N), rng)
         y = np.matmul(X, beta[:, :, None])[..., 0] + rng.standard_normal((len(beta), N))
         fits.append(Fits.of(Moments.from_rows(X, y)))
     stats, beta_c = pair_statistics(fits[0], fits[1], constants)
     gain = np.zeros(len(beta1))
-    for gaussian, fit, beta in zip(setting.gaussians, fits, (beta1, beta2)):
+    for gaussian, fit, beta in zip(block.gaussians, fits, (beta1, beta2)):
         W = gaussian.second_moment
         gain += quadratic(fit.beta - beta, W) - quadratic(beta_c - beta, W)
     return stats, gain
 
 
-def _decide(
-    setting: Setting,
-    d: float,
-    alpha: float,
-    constants: DesignConstants,
-    pairs: int,
-    delta: float,
-    rng: np.random.Generator,
-) -> FloatArray:
-    beta = rng.standard_normal((pairs, setting.p))
-    stats, gain = draw_pairs(setting, beta, beta + d, constants, rng)
-    join: BoolArray = inequality(stats, alpha, delta).join
-    return np.array([np.mean(join == (gain > 0)), np.mean(join), np.mean(gain <= 0)])
-
-
-def _cells(setting: Setting, rates: FloatArray) -> list[Cell]:
+def _cells(block: Block, rates: FloatArray) -> list[Cell]:
     """Average shares (repetitions, distances, 3) into lines of the table."""
     mean = 100 * rates.mean(axis=0)
     spread = (
@@ -190,16 +183,26 @@ def _cells(setting: Setting, rates: FloatArray) -> list[Cell]:
     error = 100 * spread / np.sqrt(len(rates))
     return [
         Cell(
-            p=setting.p,
+            p=block.p,
             d=d,
-            shift=setting.shift,
-            paper=PAPER[setting.shift, setting.p, d][0],
+            shift=block.shift,
+            paper=PAPER[block.shift, block.p, d][0],
             ours=float(mean[i, 0]),
             standard_error=float(error[i]),
-            paper_direct=PAPER[setting.shift, setting.p, d][1],
+            paper_direct=PAPER[block.shift, block.p, d][1],
             one_minus_join_rate=float(100 - mean[i, 1]),
-            # Direct comparison never joins: it is right where the truth is "apart".
+            # Direct comparison never joins: it is correct where the truth is "apart".
             direct_exact=float(mean[i, 2]),
         )
         for i, d in enumerate(DISTANCES)
     ]
+
+
+def write_cells(cells: Sequence[Cell], path: Path) -> None:
+    """Write the lines of a table as CSV, in percent with one decimal."""
+    rows = [[_text(column, getattr(cell, column)) for column in CSV_COLUMNS] for cell in cells]
+    write_rows(CSV_COLUMNS, rows, path)
+
+
+def _text(column: str, value: float) -> str:
+    return f"{value:g}" if column in ("p", "d", "shift") else f"{value:.1f}"

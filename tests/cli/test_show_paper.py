@@ -1,0 +1,20 @@
+from conjoin.cli.show_paper import show_cells, show_rows
+from conjoin.paper.tables.synthetic import Cell
+
+
+def test_numbers_are_aligned_to_the_right_and_words_to_the_left(capsys):
+    show_rows("Title", ("set", "error"), [("BB", "1.5"), ("a longer name", "-10.0"), ("c", "")])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "Title" in lines
+    ends = [line for line in lines if line.endswith((" 1.5", "-10.0"))]
+    assert len(ends) == 2
+    assert len(ends[0]) == len(ends[1])
+
+
+def test_one_repetition_has_no_standard_error(capsys):
+    cell = Cell(10, 0.1, 0, 79.4, 80.0, float("nan"), 20.5, 19.0, 2.0)
+    show_cells([cell], "table2")
+    out = capsys.readouterr().out
+    assert "nan" not in out
+    assert "+0.6" in out
+    assert "Direct comparison itself never joins" in " ".join(out.split())
