@@ -1,4 +1,9 @@
-"""What a target is: a number, a count, or one of several classes."""
+"""What a target is: a number, a count, or one of several classes.
+
+Arrays of labels or numbers enter; a `Response` that describes the target, and the target as numbers
+that a model can fit, leave. Scores of a model become probabilities and labels here as well. Frames
+are handled in `conjoin.tables`.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,12 +13,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.errors import ArgumentError, DataError
+from conjoin.checks import check_choice
+from conjoin.errors import DataError
+from conjoin.text import quoted
 
 FAMILIES = ("auto", "gaussian", "logistic", "poisson")
+# Most classes of a target. A model has columns times classes coefficients and its Gram matrix the
+# square of that many numbers; a target with more distinct values is most often a name or a number.
 MOST_CLASSES = 50
-FEWEST_ROWS_PER_CLASS = 2  # on average
-MOST_SHOWN = 5
+# Fewest rows of a class on average. With one row for each class there is nothing to learn: such a
+# column is an identifier.
+FEWEST_ROWS_PER_CLASS = 2
 LARGEST_LOG = 700.0  # exp(709.8) is the largest double; a larger logarithm would become inf
 
 Label: TypeAlias = str | int | float | bool
@@ -25,49 +35,76 @@ class Response:
 
     Parameters
     ----------
-    family : "gaussian", "logistic" or "poisson"
-        Least squares, classes or counts.
-    classes : tuple of labels
-        Of "logistic": the classes in their order; the model's numbers are positions in it.
+    family : "gaussian", "logistic" or "poisson", default "gaussian"
+        Numbers (least squares), classes or counts.
+    classes : tuple of labels, default ()
+        The classes in sorted order, for "logistic". A model counts them from 0 in this order.
+
+    Examples
+    --------
+    >>> response = Response("logistic", ("no", "yes"))
+    >>> response.codes(["yes", "no", "yes"])
+    array([1., 0., 1.])
     """
 
     family: str = "gaussian"
     classes: tuple[Label, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return the response as values that JSON can hold."""
         return {"family": self.family, "classes": list(self.classes)}
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> "Response":
-        """Return the response of plain values; of none it is a number."""
+        """Return the response from what `to_plain` gave; an empty mapping is a number."""
         return cls(values.get("family", "gaussian"), tuple(values.get("classes", ())))
 
     def codes(self, labels: Sequence[Any]) -> FloatArray:
-        """Return the number of each label's class; refuse a label that is none."""
+        """Return the number of each label's class (rows,); an unknown label raises a DataError."""
         position = {label: float(i) for i, label in enumerate(self.classes)}
         numbers = []
         for label in labels:
             found = position.get(plain_label(label))
             if found is None:
                 raise DataError(
-                    f"y has the label {label!r}, which was not there at fitting; classes are "
-                    f"{shown_classes(self.classes)}."
+                    f"y has the label {label!r}, which is not in the training data; expected one "
+                    f"of {quoted(self.classes)}."
                 )
             numbers.append(found)
         return np.array(numbers)
 
 
 def check_family(family: str) -> None:
-    """Refuse a family that is unknown."""
-    if family not in FAMILIES:
-        raise ArgumentError(f"family={family!r} is unknown; expected one of {', '.join(FAMILIES)}.")
+    """Raise an error if a family is unknown."""
+    check_choice("family", family, FAMILIES)
 
 
 def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
-    """Return the number of each row's class, nan where it is missing, and the classes.
+    """Return the number of each row's class (rows,), and a response that lists the classes.
 
-    `values` are text, numbers or booleans; None, nan and blank text are missing.
+    Parameters
+    ----------
+    values : array (rows,)
+        Labels: text, numbers or booleans. None, nan and blank text are missing.
+    target : str
+        Name of the target, for messages.
+
+    Returns
+    -------
+    codes : array (rows,)
+        Positions in the sorted classes, nan where the label is missing.
+    response : Response
+
+    Raises
+    ------
+    DataError
+        If the target is continuous or infinite, or has too many classes.
+
+    Examples
+    --------
+    >>> codes, response = classify(np.array(["low", "high", "", "low"]), "risk")
+    >>> codes, response.classes
+    (array([ 1.,  0., nan,  1.]), ('high', 'low'))
     """
     array = np.asarray(values)
     if array.dtype.kind in "biuf":
@@ -83,13 +120,14 @@ def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
         instead = "; a number is for family='gaussian' or JoinRegressor" if number else ""
         raise DataError(
             f"Target {target!r} has {len(classes):,} classes in {rows:,} rows, such as "
-            f"{shown_classes(classes)}; expected at most {MOST_CLASSES}, and "
+            f"{quoted(classes)}; expected at most {MOST_CLASSES}, and "
             f"{FEWEST_ROWS_PER_CLASS} rows of each on average. Group them{instead}."
         )
     return codes, Response("logistic", tuple(classes))
 
 
 def _number_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:
+    """Return codes (rows,) and classes of an array of numbers or booleans."""
     known = ~np.isnan(array) if array.dtype.kind == "f" else np.ones(len(array), dtype=bool)
     found, inverse = np.unique(array[known], return_inverse=True)
     codes = np.full(len(array), np.nan)
@@ -98,6 +136,7 @@ def _number_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:
 
 
 def _text_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:
+    """Return codes (rows,) and classes of an array of objects; mixed types become text."""
     labels = [None if is_missing_label(value) else plain_label(value) for value in array.tolist()]
     kinds = {type(label) for label in labels if label is not None}
     if len(kinds) > 1 and not kinds <= {int, float, bool}:
@@ -113,7 +152,11 @@ def is_missing_label(value: Any) -> bool:
 
 
 def plain_label(value: Any) -> Label:
-    """Return a label as a value that a file can hold; whole numbers as whole numbers."""
+    """Return a label as a value that a file can hold; a whole number as an int.
+
+    >>> plain_label(np.float64(3.0)), plain_label("3")
+    (3, '3')
+    """
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():
@@ -122,33 +165,28 @@ def plain_label(value: Any) -> Label:
 
 
 def _refuse_infinite(array: AnyArray, target: str) -> None:
+    """Raise an error if a target of classes has an infinite value."""
     if np.isinf(array).any():
         raise DataError(f"Target {target!r} is infinite in a row; correct or drop the row.")
 
 
 def _refuse_continuous(classes: Sequence[Any], target: str) -> None:
+    """Raise an error if there are more than two numbers, and not all are whole."""
     fraction = next((x for x in classes if isinstance(x, float) and math.isfinite(x)), None)
     if fraction is not None and len(classes) > 2:
         raise DataError(
             f"Target {target!r} is continuous: it has {len(classes):,} different numbers, such as "
-            f"{fraction!r}; choose family='gaussian', or make classes of it."
+            f"{fraction!r}; choose family='gaussian', or turn it into classes."
         )
 
 
 def check_counts(y: AnyArray, target: str) -> None:
-    """Refuse counts below zero."""
+    """Raise an error if a count (rows,) is below zero."""
     if (y < 0).any():
         raise DataError(
             f"Target {target!r} is {y.min():g} in a row, but family='poisson' is for counts, which "
-            "are not negative; choose family='gaussian'."
+            "cannot be negative; choose family='gaussian'."
         )
-
-
-def shown_classes(classes: Sequence[Any]) -> str:
-    """Return some classes in words."""
-    words = ", ".join(repr(label) for label in classes[:MOST_SHOWN])
-    more = len(classes) - MOST_SHOWN
-    return f"{words} and {more} more" if more > 0 else words
 
 
 def softmax(scores: FloatArray) -> FloatArray:

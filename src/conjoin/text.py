@@ -15,7 +15,7 @@ LONGEST_NAME = 60  # characters of one name; file names and free text can have t
 HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def quoted(names: Sequence[str], most: int = MOST_QUOTED) -> str:
+def quoted(names: Sequence[object], most: int = MOST_QUOTED) -> str:
     """Return the first names in quotes, for an error message.
 
     >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=1)

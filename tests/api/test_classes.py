@@ -328,7 +328,7 @@ def test_assign_few_rows_and_one_class(fitted):
 
 def test_assign_refuses_unknown_labels(result, shops):
     X = shops.X["d1"][:3]
-    with pytest.raises(DataError, match="label 'c9', which was not there at fitting.*'c1', 'c2'"):
+    with pytest.raises(DataError, match="label 'c9', which is not in the training data.*'c1', 'c2'"):
         result.assign(X, ["c1", "c9", "c2"])
     with pytest.raises(DataError, match="label None"):
         result.assign(X, ["c1", None, "c2"])
@@ -404,7 +404,7 @@ MISTAKES = [
     (all_missing_number, {"family": "logistic"}, "'y'.* is missing"),
     (all_missing_number, {"family": "poisson"}, "'y'.* is missing"),
     (blank, {}, "'y'.* is missing"),
-    (negative, {"family": "poisson"}, "counts, which are not negative"),
+    (negative, {"family": "poisson"}, "counts, which cannot be negative"),
     (infinite, {"family": "poisson"}, "'y' is infinite"),
     (infinite, {"family": "logistic"}, "'y' is infinite"),
     (no_counts, {"family": "poisson"}, "'y' is 0 in every row"),

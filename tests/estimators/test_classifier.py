@@ -153,7 +153,7 @@ def test_counts():
     assert model.clusters_ == [["a", "b"], ["c", "d"]]
     assert (model.predict(X) > 0).all()
     assert model.score(X, y) > 0.2
-    with pytest.raises(DataError, match="counts, which are not negative"):
+    with pytest.raises(DataError, match="counts, which cannot be negative"):
         model.fit(X, y - 5)
     with pytest.raises(ArgumentError, match="family='gamma' is unknown"):
         JoinRegressor(by="shop", family="gamma").fit(X, y)

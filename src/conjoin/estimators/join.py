@@ -1,6 +1,6 @@
-"""Estimators for scikit-learn: the same decisions and models behind `fit` and `predict`.
+"""Estimators for scikit-learn: the decisions and models of `partition` behind `fit` and `predict`.
 
-`estimator_base` has what they share, `estimator_input` says what X may be.
+`estimators.base` has what they share, `estimators.input` says what X may be.
 """
 
 from collections.abc import Sequence
@@ -14,18 +14,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
 from conjoin._typing import AnyArray, FloatArray
+from conjoin.api.request import PredictionOptions, Request, documented
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
-from conjoin.families import (
-    expected,
-    is_missing_label,
-    label_array,
-    plain_label,
-    shown_classes,
-    softmax,
-)
+from conjoin.families import expected, is_missing_label, label_array, plain_label, softmax
+from conjoin.text import quoted
 
 
+@documented(Request, PredictionOptions, leave_out=NOT_HERE)
 class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
     """Linear models for many datasets, trained together where that predicts better.
 
@@ -36,44 +32,32 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
     by : str, int or list of these, optional
         Column (or columns) of X that name the dataset of a row; in an array the position. Leave it
         out to pass the names as `groups` to `fit` and `predict`. With neither, all rows are one
-        dataset and get one least-squares model, with a warning.
-    strategy, method, count, delta, folds, missing, random_state
-        As in `conjoin.partition`.
-    on_unseen : "pooled", "nearest" or "raise"
-        What a dataset gets that was not there at fitting: the pooled model with one warning, the
-        model of the cluster whose features are most like its own, or an error. A row whose name
-        is missing gets the pooled model.
-    family : "gaussian" or "poisson"
+        dataset: it gets one least-squares model, and a warning says so.
+    {options}
+    family : "gaussian" or "poisson", default "gaussian"
         Least squares for numbers, or a log-linear model for counts.
-    fit_intercept : bool
+    fit_intercept : bool, default True
         Whether models have an intercept.
-    limit : bool
-        Whether features are kept, at prediction, within the training range widened by its own
-        width on either side; a warning says when one was not.
-    representation : "mlp1", "mlp2", Representation, transformer or function, optional
-        Features that models have instead of the columns, as in `conjoin.partition`.
-    learn_share : float
-        Share of rows that teach it, where it learns from the target; the others are for the models.
-    verbose : bool
-        Whether a bar on standard error shows how far fitting has come.
+    verbose : bool, default False
+        Whether a progress bar is shown on standard error.
 
     Attributes
     ----------
     clusters_ : list of lists of str
-        Dataset names, clusters in the order of their first dataset.
+        Names of the datasets, clusters in the order of their first dataset.
     labels_ : dict of dataset name to int
         Position of its cluster in `clusters_`.
     strategy_ : str
         The strategy behind the models.
     weights_ : dict of str to float
-        Shares of the strategies in "auto".
+        Weights of the strategies in "auto".
     errors_ : dict of str to Estimate
-        Validated mean squared error of every strategy (for counts half the deviance a row);
-        found when first asked for.
-    verdicts_ : tuple of MergeVerdict
-        The ledger: a verdict on every join, and on those refused; found when first asked for.
-    coef_ : pandas frame, or Arrow table where pandas is not installed
-        A row for each dataset: its intercept and the coefficient of each feature.
+        Mean squared error of every strategy on held-out rows (for counts half the mean deviance);
+        computed when first asked for.
+    ledger_ : tuple of Merge
+        Every join, and the best joins refused, with verdicts; computed when first asked for.
+    coef_ : pandas frame, or Arrow table if pandas is not installed
+        One row for each dataset: its intercept and the coefficient of each feature.
     result_ : Partition
         All of the above and more.
     n_features_in_ : int
@@ -83,10 +67,10 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
 
     Notes
     -----
-    Columns of a frame are found by name, in any order, where datasets are named; without names
-    (one dataset) scikit-learn's rule holds that their order is that of fitting.
+    Columns of a frame are found by name, in any order, if datasets are named. Without names (one
+    dataset) scikit-learn's rule holds: columns must be in the order of fitting.
 
-    `cross_val_predict` hands nothing but X to `predict`, so there the name must be a column of X;
+    `cross_val_predict` passes only X to `predict`, so there the name must be a column of X.
     `cross_validate`, searches and pipelines pass `groups` on by metadata routing (see
     `set_fit_request`, `set_predict_request` and `set_score_request`).
 
@@ -118,28 +102,30 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         self,
         by: str | int | Sequence[str | int] | None = None,
         *,
-        strategy: str = "auto",
-        method: Any = "risk",
-        on_unseen: str = "pooled",
-        missing: str = "indicator",
-        count: str = "datasets",
-        delta: float = 0.1,
-        folds: int = 10,
+        strategy: str = Request.strategy,
+        method: Any = Request.method,
+        grouping: str | None = Request.grouping,
+        on_unseen: str = PredictionOptions.on_unseen,
+        missing: str = Request.missing,
+        weigh_by: str = Request.weigh_by,
+        delta: float = Request.delta,
+        folds: int = Request.folds,
         family: str = "gaussian",
-        fit_intercept: bool = True,
-        limit: bool = True,
-        representation: Any = None,
-        learn_share: float = 0.5,
-        random_state: int = 0,
+        fit_intercept: bool = Request.intercept,
+        limit: bool = PredictionOptions.limit,
+        representation: Any = Request.representation,
+        learn_share: float = Request.learn_share,
+        random_state: int = Request.random_state,
         verbose: bool = False,
     ) -> None:
         super().__init__(
             by,
             strategy=strategy,
             method=method,
+            grouping=grouping,
             on_unseen=on_unseen,
             missing=missing,
-            count=count,
+            weigh_by=weigh_by,
             delta=delta,
             folds=folds,
             fit_intercept=fit_intercept,
@@ -161,7 +147,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
         """
-        return expected(self._scores(X, groups), self.result_.schema.response)
+        return expected(self._linear_predictors(X, groups), self.result_.schema.response)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
         """Return R^2, the share of the target's variance predicted; for counts of the deviance."""
@@ -179,31 +165,35 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         return tags
 
 
+@documented(Request, PredictionOptions, leave_out=NOT_HERE)
 class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     """Logistic regressions for many datasets, trained together where that predicts better.
 
     The estimator for scikit-learn of `conjoin.partition` with a target of two or more classes; its
-    result is in `result_`. A dataset that lacks a class, or has one only, borrows from the others.
+    result is in `result_`. A dataset that lacks a class borrows strength from the others.
 
     Parameters
     ----------
-    by, strategy, method, on_unseen, missing, count, delta, folds
-        As in `JoinRegressor`; errors are log losses. With neither `by` nor `groups` all rows are
-        one dataset and get one logistic regression with a ridge of one on standardised columns.
-    fit_intercept, limit, representation, learn_share, random_state, verbose
-        As in `JoinRegressor`.
+    by : str, int or list of these, optional
+        As in `JoinRegressor`. With neither `by` nor `groups` all rows are one dataset: it gets one
+        logistic regression with a ridge of one on standardised columns.
+    {options}
+    fit_intercept : bool, default True
+        Whether models have an intercept.
+    verbose : bool, default False
+        Whether a progress bar is shown on standard error.
 
     Attributes
     ----------
     classes_ : array
         Labels of the classes, sorted.
-    clusters_, labels_, strategy_, weights_, verdicts_, result_, n_features_in_, feature_names_in_
+    clusters_, labels_, strategy_, weights_, ledger_, result_, n_features_in_, feature_names_in_
         As in `JoinRegressor`.
     errors_ : dict of str to Estimate
-        Validated log loss of every strategy; found when first asked for.
-    coef_ : pandas frame, or Arrow table where pandas is not installed
-        A row for each dataset: for two classes the log-odds of the second, for more the scores of
-        each class, in columns "class: feature".
+        Log loss of every strategy on held-out rows; computed when first asked for.
+    coef_ : pandas frame, or Arrow table if pandas is not installed
+        One row for each dataset: for two classes the log-odds of the second class, for more the
+        linear predictors of each class, in columns "class: feature".
 
     Examples
     --------
@@ -240,7 +230,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
         """
-        return softmax(self._scores(X, groups))
+        return softmax(self._linear_predictors(X, groups))
 
     def predict_log_proba(self, X: Any, groups: Any = None) -> FloatArray:
         """Return the logarithm of `predict_proba`."""
@@ -248,8 +238,8 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
 
     def decision_function(self, X: Any, groups: Any = None) -> FloatArray:
         """Return the log-odds of the second class (rows,), or scores of all (rows, classes)."""
-        scores = self._scores(X, groups)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        linear = self._linear_predictors(X, groups)
+        return linear[:, 0] if linear.shape[1] == 1 else linear
 
     def predict(self, X: Any, groups: Any = None) -> AnyArray:
         """Return the most likely class of each row; arguments as in `predict_proba`."""
@@ -268,7 +258,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         if other:
             raise DataError(
                 f"y has labels such as {other[0]!r}, but those at fitting were "
-                f"{shown_classes(classes)}; give them one type."
+                f"{quoted(classes)}; give them one type."
             )
         hits = [one == two for one, two in zip(given, prediction.tolist())]
         return float(np.average(hits, weights=sample_weight))

@@ -29,8 +29,8 @@ from conjoin.moments import Moments
 # divide by zero. At 0.99 its bias already counts 10,000 times.
 MOST_LEVERAGE = 0.99
 # Least number of rows beyond rank + 1 in the variance on new rows, where the exact factor would be
-# infinite. The search needs a finite cost. With one half, a cluster without spare rows has twice the
-# variance of one with a single spare row.
+# infinite. The search needs a finite cost. With one half, a cluster without spare rows has twice
+# the variance of one with a single spare row.
 LEAST_SPARE_ROWS = 0.5
 
 Sums: TypeAlias = tuple[FloatArray, ...]
