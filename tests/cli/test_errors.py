@@ -46,7 +46,7 @@ BAD = {
     ),
     "target missing": (
         ["partition", "no_target.csv", "-t", "y", "-b", "store"],
-        "In all 360 rows 'y' or 'store' is missing",
+        "'y' or 'store' is missing in all 360 rows",
     ),
     "no by": (["partition", "long.parquet", "-t", "y"], "--by is missing"),
     "by": (["partition", "long.parquet", "-t", "y", "-b", "shop"], "--by 'shop' is not a column"),
@@ -163,6 +163,6 @@ def test_notes_come_before_an_error(conjoin_, folder):
     )
     done = conjoin_("partition", "bad/gaps.csv", "-t", "y", "-b", "store")
     note, error = done.err.splitlines()
-    assert note.startswith("Note: 2 of 41 rows are left out, since 'y' or 'store' is missing")
+    assert note.startswith("Note: 2 of 41 rows are left out because 'y' or 'store' is missing")
     assert error.startswith("Error: There is only one dataset ('a')")
     (folder / "bad" / "gaps.csv").unlink()

@@ -163,10 +163,10 @@ def test_options_mean_the_same_where_rows_stay(table, options, monkeypatch):
 
 
 def test_refusals_are_the_same_where_rows_stay(table, rows_stay, monkeypatch):
-    monkeypatch.setattr(import_module("conjoin.tables.collect"), "MOST_SINGLE_ROWS", 1000)
+    monkeypatch.setattr(import_module("conjoin.tables.checks"), "MOST_SINGLE_ROWS", 1000)
     cases = [
         (table.assign(sales=1.0), "Target 'sales' is 1 in every row"),
-        (table.assign(sales=np.nan), "In all 1500 rows 'sales' or 'store' is missing"),
+        (table.assign(sales=np.nan), "'sales' or 'store' is missing in all 1,500 rows"),
         (table.assign(sales=table["sales"].map(lambda x: [x])), "target='sales' is not numeric"),
         (table.assign(store="a"), "There is only one dataset"),
         (table.assign(store=range(len(table))), "Each of the 1,495 datasets has a single row"),

@@ -10,21 +10,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from conjoin.errors import DataError, ReadError
+from conjoin.errors import DataError
 from conjoin.sources import database
 from conjoin.sources.database import find_database
 from conjoin.sources.read import open_source
 from conjoin.sources.sql import without_password
+from tests.sources.helpers import refused
 
 PASSWORD = "s3cret/w0rd"
-
-
-def refused(source, match, error=ReadError, **options):
-    with pytest.raises(error, match=match) as caught:
-        open_source(source, **options)
-    message = str(caught.value)
-    assert "\n" not in message and message.endswith((".", "?"))
-    return message
 
 
 def make_duckdb(path: Path, *statements: str) -> str:
@@ -248,14 +241,14 @@ def test_passwords_are_left_out():
     ):
         found = find_database(f"{address}::sales")
         assert found is not None
-        assert "s3cr" not in found.shown and "host" in found.shown and "s3cr" not in repr(found)
+        assert "s3cr" not in found.label and "host" in found.label and "s3cr" not in repr(found)
         assert "s3cr" not in without_password(f'Unable to connect at "{address}": refused')
 
 
 def test_a_password_that_is_spelled_out_by_the_server_is_left_out():
     found = find_database("postgresql://me:s3cret/w0rd@host/shop")
     assert found is not None
-    assert found.shown == "postgresql://me@host/shop"
+    assert found.label == "postgresql://me@host/shop"
     told = duckdb.Error('invalid integer value "s3cret" for connection option "port"')
     message = str(database._attach_error(found, found.address, told))
     assert "s3cret" not in message and "%2F" in message

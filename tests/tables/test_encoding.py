@@ -14,7 +14,8 @@ import pytest
 from conjoin.errors import DataError
 from conjoin.tables.encoding import Category, Date, Flag, LeftOut, Number, from_plain, to_plain
 from conjoin.tables.frame import in_memory, to_frame
-from conjoin.tables.schema import Roles, Schema
+from conjoin.tables.roles import Roles
+from conjoin.tables.schema import Schema
 
 ROLES = Roles("y", ("by",))
 
@@ -32,7 +33,7 @@ def refused(values, encoding, message):
 
 
 NUMBER = Number("v", 5.0)
-TOLD = Number("v", 5.0, indicator=True, missing=7)
+MARKED = Number("v", 5.0, indicator=True, missing=7)
 FLAG = Flag("v", indicator=True)
 CATEGORY = Category("v", "red", ("blue", "(missing)"), other=True, pooled=3)
 DAYS = Date("v", ("years", "season", "weekday"), 2020.0)
@@ -53,9 +54,14 @@ WRITTEN = Date("v", ("years",), 2020.0, "%d.%m.%Y")
 )
 def test_numbers(values):
     assert encode(values, NUMBER) == [[1.5], [5.0], [3.0]]
-    assert encode(values, TOLD) == [[1.5, 0.0], [5.0, 1.0], [3.0, 0.0]]
-    assert TOLD.features() == ("v", "v missing")
-    assert TOLD.describe() == "number; 7 missing, filled with 5, with an indicator"
+    assert encode(values, MARKED) == [[1.5, 0.0], [5.0, 1.0], [3.0, 0.0]]
+    assert (
+        Number("v", 5.0, missing=1).describe() == "number; 1 missing value filled with the median 5"
+    )
+    assert MARKED.features() == ("v", "v missing")
+    assert MARKED.describe() == (
+        "number; 7 missing values filled with the median 5, plus an indicator column"
+    )
     assert NUMBER.describe() == "number"
 
 
@@ -65,7 +71,7 @@ def test_numbers_of_other_types():
     assert encode([2**60 + 1], NUMBER) == [[float(2**60)]]
     assert encode(np.array([2**63], dtype=np.uint64), NUMBER) == [[float(2**63)]]
     assert encode(np.float16([1.5]), NUMBER) == [[1.5]]
-    assert encode([None, None], TOLD) == [[5.0, 1.0], [5.0, 1.0]]
+    assert encode([None, None], MARKED) == [[5.0, 1.0], [5.0, 1.0]]
     assert encode(pd.Categorical([3, 4]), NUMBER) == [[3.0], [4.0]]
     assert encode([], NUMBER) == []
 
@@ -73,10 +79,10 @@ def test_numbers_of_other_types():
 def test_numbers_written_as_text():
     text = Number("v", 5.0, indicator=True, text=True, missing=2)
     values = [" 1.5 ", "", "  ", None, "-2", "nan"]
-    told = [[1.5, 0.0], [5.0, 1.0], [5.0, 1.0], [5.0, 1.0], [-2.0, 0.0], [5.0, 1.0]]
-    assert encode(values, text) == told
+    expected = [[1.5, 0.0], [5.0, 1.0], [5.0, 1.0], [5.0, 1.0], [-2.0, 0.0], [5.0, 1.0]]
+    assert encode(values, text) == expected
     assert encode([1.5, None], text) == [[1.5, 0.0], [5.0, 1.0]]
-    assert text.describe().startswith("numbers written as text; 2 missing")
+    assert text.describe().startswith("number written as text; 2 missing values")
     refused(["1", "dear"], text, "Column 'v' of X was a number at fitting, .* such as 'dear'")
 
 
@@ -89,7 +95,7 @@ def test_flags():
     assert encode({"v": pl.Series([1.0, float("nan")])}, FLAG) == [[1.0, 0.0], [0.5, 1.0]]
     assert encode(["True", "false", " "], FLAG) == [[1.0, 0.0], [0.0, 0.0], [0.5, 1.0]]
     assert encode([None], FLAG) == [[0.5, 1.0]]
-    assert FLAG.describe() == "true/false, missing values as an indicator"
+    assert FLAG.describe() == "true/false, plus an indicator column for missing values"
     for odd in ([7], ["maybe"], [0.5]):
         refused(odd, FLAG, "Column 'v' of X has a value that is neither true nor false")
 
@@ -111,10 +117,12 @@ def test_categories(values):
     blue, red, missing, other = [1.0, 0, 0], [0.0, 0, 0], [0.0, 1, 0], [0.0, 0, 1]
     assert found == [blue, red, missing, blue, missing, other]
     assert CATEGORY.features() == ("v=blue", "v=(missing)", "v=(other)")
-    assert CATEGORY.describe() == "category, 3 0/1 columns against 'red'; 3 rare levels pooled"
+    assert CATEGORY.describe() == (
+        "category; 3 indicator columns, reference 'red'; 3 rare categories pooled as '(other)'"
+    )
 
 
-def test_levels_that_were_not_there():
+def test_categories_that_were_not_in_the_training_rows():
     plain = Category("v", "red", ("blue",))
     assert encode(["green", None, "blue"], plain) == [[0.0], [0.0], [1.0]]
     assert encode([None, None], plain) == [[0.0], [0.0]]
@@ -145,7 +153,7 @@ def test_dates():
     for form in (values, times, series, series.dt.as_unit("ns"), zoned, pl.Series(values)):
         assert encode({"v": form}, DAYS) == expected
     assert len(DAYS.features()) == 9
-    assert DAYS.describe() == "date; used: years, season, weekday"
+    assert DAYS.describe() == "date; used as years, season, weekday"
     assert encode([None, None], DAYS) == [expected[2]] * 2
 
 
@@ -211,7 +219,7 @@ def test_left_out():
     assert left.describe() == "left out: all values are missing"
 
 
-@pytest.mark.parametrize("encoding", [NUMBER, TOLD, FLAG, CATEGORY, DAYS, WRITTEN])
+@pytest.mark.parametrize("encoding", [NUMBER, MARKED, FLAG, CATEGORY, DAYS, WRITTEN])
 def test_plain_values_and_back(encoding):
     assert from_plain(to_plain(encoding)) == encoding
 

@@ -9,7 +9,7 @@ import pytest
 
 from conjoin.errors import DataError
 from conjoin.tables.columns import to_columns
-from conjoin.tables.frame import fitted, in_memory, is_lazy, is_table, to_frame
+from conjoin.tables.frame import in_memory, is_lazy, is_table, to_frame, with_castable_types
 
 FRAME = pd.DataFrame({"a": [1.5, None], "b": ["x", None], "c": [True, False]})
 
@@ -112,9 +112,9 @@ def test_columns_of_no_row_length():
 def test_numbers_of_all_widths_and_orders():
     for kind in ("f2", "f4", "f8", ">f8", ">i4", "i1", "u8", np.longdouble):
         values = np.array([1, 2, 3]).astype(kind)
-        frame = fitted(to_frame({"v": values}), ["v"])
+        frame = with_castable_types(to_frame({"v": values}), ["v"])
         assert frame.select(nw.col("v").cast(nw.Float64)).rows() == [(1.0,), (2.0,), (3.0,)]
-    large = fitted(to_frame({"v": [2**60 + 1]}), ["v"])
+    large = with_castable_types(to_frame({"v": [2**60 + 1]}), ["v"])
     assert large.rows() == [(float(2**60),)]
 
 

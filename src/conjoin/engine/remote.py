@@ -1,10 +1,11 @@
-"""From a frame that lives elsewhere to moments: rows stay with DuckDB, Dask, Spark or Polars.
+"""Moments of rows that are not in memory: they are computed by DuckDB, Dask, Spark or Polars.
 
-One set of narwhals expressions serves all engines. Four questions are asked of the rows: what the
-columns are (`schema.learn`), their ranges and means, their spreads, and at last the sums of
-products by dataset and fold, centred and scaled so that no digits are lost. What comes back is as
-large as the datasets, not as the rows. Folds are those of `moments.folds.deal`, whose hash any
-engine knows.
+A lazy frame enters; a `Reduced` with the moments of every dataset and fold leaves. One set of
+narwhals expressions serves all engines. There are four groups of queries: the columns and their
+types (`tables.learn`), ranges and means, standard deviations, and the sums of products by dataset
+and fold. Columns are centred and scaled before they are multiplied, so that no digits are lost. The
+answers grow with the number of datasets, not of rows. Folds are those of `moments.folds.deal`,
+whose hash uses only operations that every engine has.
 """
 
 from collections.abc import Sequence
@@ -18,40 +19,51 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import HALF, PRIME, TARGET, ColumnHash
-from conjoin.tables.collect import (
+from conjoin.tables.checks import (
+    check_magnitude,
     check_names,
     check_target,
+    check_target_varies,
     drop_constant,
     known_rows,
-    refuse_huge,
-    tell,
-    tell_dropped,
-    tell_unknown,
+    no_rows,
+    warn_columns,
+    warn_dropped_rows,
+    warn_unknown_rows,
 )
-from conjoin.tables.dataset import limits_of, natural_order
+from conjoin.tables.dataset import limits_of
 from conjoin.tables.encoding import present
-from conjoin.tables.names import SEPARATOR, name_of, refuse_twins
-from conjoin.tables.schema import Roles, Schema, complete, learn, one_row
+from conjoin.tables.frame import one_row
+from conjoin.tables.learn import learn
+from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
+from conjoin.tables.roles import Roles
+from conjoin.tables.schema import Schema, complete_rows
 
-MOST_FEATURES = 64  # beyond these the sums of products are too many to ask for
-MOST_VALUES = 50_000_000  # that are worth fetching from DuckDB or Polars: 400 MB
+# The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
+# grows with the square; with more features the rows are fetched.
+MOST_FEATURES = 64
+# Values (rows times columns) up to which rows of DuckDB and Polars are fetched: 400 MB as float64.
+MOST_VALUES = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A collection of which only moments are here.
+    """The moments of a collection of datasets whose rows are elsewhere.
 
     Parameters
     ----------
     names : tuple of str
         Datasets, in natural order of their names.
     sizes : tuple of int
-        Their rows.
+        Number of rows of each dataset.
     schema : Schema
+        How columns of the frame become features.
     limits : mapping of feature to (float, float)
+        Range of each feature beyond which models do not extrapolate.
     basis : Basis
         Coordinates of the moments.
     folds : Moments (K, F)
+        Moments of each dataset and fold.
     """
 
     names: tuple[str, ...]
@@ -62,8 +74,8 @@ class Reduced:
     folds: Moments
 
 
-def stays(frame: nw.LazyFrame[Any]) -> bool:
-    """Say whether the rows of a frame should stay where they are."""
+def rows_stay_remote(frame: nw.LazyFrame[Any]) -> bool:
+    """Say whether the rows of a frame should stay where they are: they are too many to fetch."""
     if frame.implementation.is_dask() or frame.implementation.is_spark_like():
         return True
     rows = int(one_row(frame.select(nw.len().alias("rows")))["rows"])
@@ -79,28 +91,24 @@ def reduce(
     seed: int,
     intercept: bool,
 ) -> Reduced | None:
-    """Form the moments of a frame's folds; None if there are too many features for that."""
+    """Return the moments of a frame's datasets and folds; None if it has too many features."""
     check_target(frame, roles)
-    frame, schema = _known(frame, roles, missing)
-    tell(schema)
+    frame, schema = _with_known_rows(frame, roles, missing)
     if len(schema.features) > MOST_FEATURES:
         return None
+    warn_columns(schema)
     table = _Encoded.of(frame, schema)
     ranges = table.ranges()
     schema, _ = drop_constant(schema, ranges.low[:-1] == ranges.high[:-1])
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
-    if ranges.low[-1] == ranges.high[-1]:
-        raise DataError(
-            f"Target {roles.target!r} is {ranges.low[-1]:g} in every row of every dataset; there "
-            "is nothing to predict. Choose another target."
-        )
+    check_target_varies(roles.target, float(ranges.low[-1]), float(ranges.high[-1]))
     table, ranges = _Encoded.of(frame, schema), ranges.take(kept)
     largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
-    refuse_huge((*schema.features, roles.target), largest)
+    check_magnitude((*schema.features, roles.target), largest)
     spread = table.spread(ranges.mean if intercept else np.zeros(len(ranges.mean)))
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
-    cells = table.products(basis, ranges, folds, seed)
-    names, moments = _assemble(cells, roles, len(schema.features), folds, ranges.weight)
+    sums = table.products(basis, ranges, folds, seed)
+    names, moments = _assemble(sums, roles, len(schema.features), folds, ranges.weight)
     check_names(names, int(moments.n.sum()), roles)
     return Reduced(
         names=tuple(names),
@@ -112,30 +120,30 @@ def reduce(
     )
 
 
-def _known(
+def _with_known_rows(
     frame: nw.LazyFrame[Any], roles: Roles, missing: str
 ) -> tuple[nw.LazyFrame[Any], Schema]:
-    """Leave out rows without target or name, and incomplete ones if so asked."""
-    there = known_rows(roles)
-    rows = one_row(frame.select(nw.len().alias("all"), there.cast(nw.Int64).sum().alias("known")))
+    """Leave out rows without target or dataset name, and with missing="drop" incomplete rows."""
+    known = known_rows(roles)
+    rows = one_row(frame.select(nw.len().alias("all"), known.cast(nw.Int64).sum().alias("known")))
     if not rows["all"]:
-        raise DataError("There is no dataset: data has no rows.")
-    tell_unknown(int(rows["all"]) - int(rows["known"]), int(rows["all"]), roles)
+        raise no_rows()
+    warn_unknown_rows(int(rows["all"]) - int(rows["known"]), int(rows["all"]), roles)
     if rows["known"] < rows["all"]:
-        frame = frame.filter(there)
+        frame = frame.filter(known)
     schema = learn(frame, roles, missing)
     if missing == "drop":
-        whole = complete(schema)
-        count = int(one_row(frame.select(whole.cast(nw.Int64).sum().alias("n")))["n"])
-        tell_dropped(int(rows["known"]) - count, int(rows["known"]), "a value is missing in them")
-        frame = frame.filter(whole)
+        complete = complete_rows(schema)
+        count = int(one_row(frame.select(complete.cast(nw.Int64).sum().alias("n")))["n"])
+        warn_dropped_rows(int(rows["known"]) - count, int(rows["known"]), "a feature is missing")
+        frame = frame.filter(complete)
         schema = learn(frame, roles, missing)
     return frame, schema
 
 
 @dataclass(frozen=True)
 class _Ranges:
-    """Ranges and weighted means of features and, last, of the target; the mean weight."""
+    """Range and weighted mean of each feature and, last, of the target; the mean weight."""
 
     low: FloatArray
     high: FloatArray
@@ -143,12 +151,13 @@ class _Ranges:
     weight: float
 
     def take(self, kept: Any) -> "_Ranges":
+        """Return the ranges of some columns."""
         return _Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight)
 
 
 @dataclass(frozen=True, eq=False)
 class _Encoded:
-    """A frame with columns g0.. (names of datasets), x0.. (features, then the target) and w."""
+    """A frame with columns g0.. (dataset names), x0.. (features, then the target) and w."""
 
     frame: nw.LazyFrame[Any]
     by: list[str]
@@ -156,6 +165,7 @@ class _Encoded:
 
     @classmethod
     def of(cls, frame: nw.LazyFrame[Any], schema: Schema) -> "_Encoded":
+        """Apply the rules of a schema, without computing anything yet."""
         roles = schema.roles
         by = [f"g{i}" for i in range(len(roles.by))]
         values = [*schema.expressions(), present(nw.col(roles.target))]
@@ -166,14 +176,16 @@ class _Encoded:
             weight.alias("w"),
         )
         if roles.weights:
-            encoded = _checked_weights(encoded, by, roles)
+            encoded = _with_positive_weights(encoded, roles)
         return cls(encoded, by, (*schema.features, TARGET))
 
     @property
     def columns(self) -> list[nw.Expr]:
+        """Features and, last, the target."""
         return [nw.col(f"x{j}") for j in range(len(self.names))]
 
     def ranges(self) -> _Ranges:
+        """Return ranges, means and the mean weight, in one query."""
         w = nw.col("w")
         asked = [nw.len().alias("rows"), w.sum().alias("weight")]
         for j, x in enumerate(self.columns):
@@ -186,13 +198,13 @@ class _Encoded:
         )
         if not np.isfinite([low, high]).all():
             raise DataError(
-                f"Target or a column is infinite ({_infinite(self.names, low, high)}); correct or "
-                "drop such rows."
+                f"{_first_infinite(self.names, low, high)} has an infinite value; correct or drop "
+                "such rows."
             )
         return _Ranges(low, high, total / float(found["weight"]), found["weight"] / found["rows"])
 
     def spread(self, center: FloatArray) -> FloatArray:
-        """Return the weighted root mean square of the deviations from a centre."""
+        """Return the weighted root mean square deviation from `center`; both (columns,)."""
         w = nw.col("w")
         squares = [
             (w * (x - float(c)) * (x - float(c))).sum().alias(f"s{j}")
@@ -233,7 +245,7 @@ class _Encoded:
         return table
 
     def _with_fold(self, ranges: _Ranges, folds: int, seed: int) -> nw.LazyFrame[Any]:
-        """Add the fold of every row; see `moments.folds`."""
+        """Return the frame with the fold of every row; see `moments.folds`."""
         largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
         h1, h2 = nw.lit(0), nw.lit(0)
         mixed = []
@@ -257,12 +269,12 @@ class _Encoded:
 
 
 def _with_rank(frame: nw.LazyFrame[Any], by: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Add the number of each row in the order of hashes of its dataset, and the first hash."""
+    """Return the frame with each row's rank by hash in its dataset, and the smallest hash there."""
     if not frame.implementation.is_dask():
         number = nw.col("h1").cum_count().over(*by, order_by=["h1", "h2"])
         first = nw.col("h1").min().over(*by)
         return frame.with_columns((number - 1).alias("rank"), first.alias("first"))
-    # Dask has no ordered windows: rows of a dataset are brought into one partition instead.
+    # Dask has no ordered windows: all rows of a dataset are moved to one partition instead.
     native: Any = frame.to_native()
     names, none = list(by), np.array([], dtype=np.int64)
     meta = native._meta.assign(rank=none, first=none)
@@ -272,54 +284,59 @@ def _with_rank(frame: nw.LazyFrame[Any], by: Sequence[str]) -> nw.LazyFrame[Any]
 
 
 def _ranked_partition(rows: Any, by: list[str]) -> Any:
+    """Return the rows of one Dask partition with their rank and the smallest hash."""
     ordered = rows.sort_values([*by, "h1", "h2"], kind="stable", ignore_index=True)
     groups = ordered.groupby(by, observed=True, sort=False)
     first = groups["h1"].transform("min").astype("int64")
     return ordered.assign(rank=groups.cumcount().astype("int64"), first=first)
 
 
-def _checked_weights(
-    frame: nw.LazyFrame[Any], by: Sequence[str], roles: Roles
-) -> nw.LazyFrame[Any]:
+def _with_positive_weights(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:
+    """Return the rows with a weight above zero; raise an error if a weight is negative."""
     least = one_row(frame.select(nw.col("w").min().alias("w")))["w"]
     if least is None or not least >= 0:
-        raise DataError(f"Weights {roles.weights!r} must be >= 0; the smallest is {least}.")
+        raise DataError(
+            f"Weights {roles.weights!r} must be >= 0; the smallest is {least}; correct or drop "
+            "such rows."
+        )
     return frame.filter(nw.col("w") > 0)
 
 
-def _infinite(names: Sequence[str], low: FloatArray, high: FloatArray) -> str:
+def _first_infinite(names: Sequence[str], low: FloatArray, high: FloatArray) -> str:
+    """Return the first column with an infinite end of its range, in words."""
     j = int(np.argmin(np.isfinite(low) & np.isfinite(high)))
-    return repr(names[j]) if names[j] != TARGET else "the target"
+    return f"Column {names[j]!r}" if names[j] != TARGET else "The target"
 
 
 def _assemble(
-    cells: dict[str, Any], roles: Roles, features: int, folds: int, weight: float
+    sums: dict[str, Any], roles: Roles, features: int, folds: int, weight: float
 ) -> tuple[list[str], Moments]:
-    """Put sums of products into moments (K, F) of a design whose first column is ones."""
-    keys = list(zip(*(cells[f"g{i}"] for i in range(len(roles.by)))))
+    """Return dataset names and moments (K, F) from sums of products; the first column is ones."""
+    keys = list(zip(*(sums[f"g{i}"] for i in range(len(roles.by)))))
     name_of_key = {key: SEPARATOR.join(map(name_of, key)) for key in keys}
-    refuse_twins(list(name_of_key.values()))
+    check_distinct_names(list(name_of_key.values()))
     names = natural_order(list(name_of_key.values()))
     position = {name: k for k, name in enumerate(names)}
     k: IntArray = np.array([position[name_of_key[key]] for key in keys])
-    f: IntArray = np.array(cells["fold"], dtype=np.int64)
+    f: IntArray = np.array(sums["fold"], dtype=np.int64)
     P = np.zeros((len(names), folds, features + 2, features + 2))
-    w = np.array(cells["w"], dtype=np.float64)
+    w = np.array(sums["w"], dtype=np.float64)
     np.add.at(P[..., 0, 0], (k, f), w)
     for j in range(features + 1):
-        total = np.array(cells[f"s{j}"], dtype=np.float64)
+        total = np.array(sums[f"s{j}"], dtype=np.float64)
         np.add.at(P[..., 0, j + 1], (k, f), total)
         np.add.at(P[..., j + 1, 0], (k, f), total)
         for i in range(j + 1):
-            product = np.array(cells[f"p{i}_{j}"], dtype=np.float64)
+            product = np.array(sums[f"p{i}_{j}"], dtype=np.float64)
             np.add.at(P[..., i + 1, j + 1], (k, f), product)
             if i < j:
                 np.add.at(P[..., j + 1, i + 1], (k, f), product)
     n = np.zeros((len(names), folds))
-    np.add.at(n, (k, f), np.array(cells["n"], dtype=np.float64))
-    P /= weight  # weights are relative: their unit means nothing
+    np.add.at(n, (k, f), np.array(sums["n"], dtype=np.float64))
+    P /= weight  # weights are relative, so their unit must not matter
     return names, Moments.from_products(P, n, P[..., 0, 0])
 
 
 def _without_ones(moments: Moments) -> Moments:
+    """Return the moments without the intercept's column."""
     return Moments(moments.G[..., 1:, 1:], moments.h[..., 1:], moments.q, moments.n, moments.w)

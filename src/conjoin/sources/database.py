@@ -1,9 +1,10 @@
-"""Tables in databases: DuckDB and SQLite files, PostgreSQL servers. Nothing is ever written.
+"""Tables in databases: DuckDB and SQLite files, PostgreSQL servers.
 
-DuckDB reads its own files and, by an extension that it downloads at first use, PostgreSQL; both
-stay lazy. SQLite comes through Python's own driver, in batches into a temporary table of DuckDB
-that may spill to disk: that needs no download, and SQLite lets a column mix types, which this way
-are seen before they are converted.
+The name of a database enters; a DuckDB relation leaves. Databases are opened for reading only.
+DuckDB reads its own files and, with an extension that it downloads at first use, PostgreSQL; both
+stay lazy. SQLite is read by Python's driver, in batches, into a temporary DuckDB table that may use
+the disk. This needs no download. It also shows the types of all values before they are converted,
+since one column of SQLite may mix types.
 """
 
 import difflib
@@ -28,48 +29,52 @@ from conjoin.sources.sql import (
     reason_of,
     without_password,
 )
+from conjoin.text import quoted
 
 DUCKDB_ENDINGS = (".duckdb", ".ddb", ".db")
 SQLITE_ENDINGS = (".sqlite", ".sqlite3", ".db")
 SQLITE_SIGNATURE = b"SQLite format 3\x00"
 DUCKDB_SIGNATURE = b"DUCK"
-# A table's name follows the last '::'; the signs left out keep [::1] and passwords in the address.
+# The name of a table follows the last '::'. It has no / @ [ or ], so that the :: in an address such
+# as [::1], or in a password, is not taken for it.
 TABLE = re.compile(r"::([^/@\[\]]+)$")
 POSTGRES = re.compile(r"postgres(?:ql)?:/")
 POSTGRES_EXTENSION = "postgres_scanner"
-CONNECT_SECONDS = 10
-ALIAS = "conjoin_source"
+CONNECT_SECONDS = 10  # a server that does not answer by then is unreachable; libpq waits forever
+ALIAS = "conjoin_source"  # name of an attached database, with a number
 SYSTEM_SCHEMAS = ("information_schema", "pg_catalog")
 MAIN_SCHEMAS = ("main", "public")
-BATCH_ROWS = 100_000
+MOST_TABLES = 10  # in an error message: enough to choose from, still two lines
+BATCH_ROWS = 100_000  # rows of SQLite in memory at a time: with 20 columns about 100 MB
+# Values of arrays where SQLite has a null; `_insert` replaces them by NULL.
 FILLERS = {"BIGINT": 0, "DOUBLE": 0.0, "VARCHAR": ""}
 
 
 @dataclass(frozen=True)
 class Database:
-    """A database as named by the user.
+    """A database that the user named.
 
     Parameters
     ----------
     kind : str
         'duckdb', 'sqlite' or 'postgres'.
     address : str
-        Path or connection string; the latter may hold a password and is kept out of messages.
+        Path or connection string. It may hold a password and does not appear in messages.
     table : str or None
         Table, if one was named.
-    shown : str
-        The address for messages.
+    label : str
+        The address for messages, without a password.
     """
 
     kind: str
     address: str = field(repr=False)
     table: str | None
-    shown: str
+    label: str
 
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table or query of an open database, and the SQL that lets go of the database."""
+    """A table or query of an open database, and the SQL that detaches the database."""
 
     relation: duckdb.DuckDBPyRelation
     description: str
@@ -77,14 +82,14 @@ class OpenTable:
 
 
 def find_database(source: str | Path) -> Database | None:
-    """Return the database that a source names, or None if it is a file or folder of tables."""
+    """Return the database that a source names; None if it is a file or folder of tables."""
     text = str(source)
     named = None if os.path.exists(text) else TABLE.search(text)
     address, table = (text[: named.start()], named[1]) if named else (text, None)
     if POSTGRES.match(text):
-        # A path has one slash of the two left.
+        # `Path` turns // into /.
         address = re.sub(r":/+", "://", address, count=1)
-        return Database("postgres", address, table, _shown_address(address))
+        return Database("postgres", address, table, _label_of(address))
     path = Path(os.path.abspath(os.path.expanduser(address)))
     if not address.lower().endswith(DUCKDB_ENDINGS + SQLITE_ENDINGS) or path.is_dir():
         return None
@@ -94,7 +99,7 @@ def find_database(source: str | Path) -> Database | None:
 def open_database(
     connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
 ) -> OpenTable:
-    """Open the table named, the only table, or a query where no table is named."""
+    """Open the named table, or else the query, or else the only table."""
     if database.table is not None:
         query = None
     if database.kind == "sqlite":
@@ -102,13 +107,14 @@ def open_database(
     return _open_attached(connection, database, query)
 
 
-def _shown_address(address: str) -> str:
-    """Return an address without password and options; an unescaped password may hold any sign."""
+def _label_of(address: str) -> str:
+    """Return an address for messages, without options and password, even an unescaped one."""
     named = re.sub(r"(://[^:@]*):.*@", r"\1@", address)
     return without_password(named.split("?")[0])
 
 
 def _kind_of_file(path: Path) -> str:
+    """Return "sqlite" or "duckdb", by the first bytes of a file."""
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -123,12 +129,13 @@ def _kind_of_file(path: Path) -> str:
     if start[8:12] == DUCKDB_SIGNATURE:
         return "duckdb"
     problem = "is not a DuckDB or SQLite database" if start else "is empty (0 bytes)"
-    raise ReadError(f"File {path.name!r} {problem}, though its name says so; write it again.")
+    raise ReadError(f"File {path.name!r} {problem}, although its name says so; write it again.")
 
 
 def _open_attached(
     connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
 ) -> OpenTable:
+    """Open a table or query of DuckDB or PostgreSQL."""
     [(before,)] = connection.execute("SELECT current_database()").fetchall()
     alias = _attach(connection, database)
     connection.execute(f"USE {quote_name(alias)}")
@@ -140,7 +147,7 @@ def _open_attached(
                 found = connection.sql(query)
             except duckdb.Error as error:
                 raise query_error(query, error) from None
-            return OpenTable(found, f"a query on {database.shown!r}", at_close)
+            return OpenTable(found, f"a query on {database.label!r}", at_close)
         tables = connection.execute(
             "SELECT table_schema, table_name FROM information_schema.tables "
             "WHERE table_catalog = ? ORDER BY ALL",
@@ -149,7 +156,7 @@ def _open_attached(
         schema, name = _choose(database, [t for t in tables if t[0] not in SYSTEM_SCHEMAS])
         place = ".".join(quote_name(part) for part in (alias, schema, name))
         found = connection.sql(f"SELECT * FROM {place}")
-        return OpenTable(found, f"table {name!r} of {database.shown!r}", at_close)
+        return OpenTable(found, f"table {name!r} of {database.label!r}", at_close)
     except BaseException:
         for statement in at_close:
             connection.execute(statement)
@@ -157,7 +164,7 @@ def _open_attached(
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, database: Database) -> str:
-    """Attach a database read-only and return the name it has from now on."""
+    """Attach a database for reading only and return its name in the connection."""
     address, options = database.address, "READ_ONLY"
     if database.kind == "postgres":
         _load_extension(connection, POSTGRES_EXTENSION)
@@ -177,26 +184,27 @@ def _attach(connection: duckdb.DuckDBPyConnection, database: Database) -> str:
 
 
 def _attach_error(database: Database, address: str, error: duckdb.Error) -> ReadError:
+    """Return the error for a database that cannot be opened, without parts of its password."""
     text = str(error)
     if "newer version of DuckDB" in text:
         return ReadError(
-            f"Database {database.shown!r} was written by a newer DuckDB than {duckdb.__version__}; "
+            f"Database {database.label!r} was written by a newer DuckDB than {duckdb.__version__}; "
             "upgrade duckdb, or export the table as Parquet."
         )
     if "Could not set lock" in text:
         return ReadError(
-            f"Database {database.shown!r} is open for writing in another program; close it there."
+            f"Database {database.label!r} is open for writing in another program; close it there."
         )
     if database.kind == "duckdb":
         return ReadError(
-            f"Database {database.shown!r} cannot be opened: {reason_of(error)}; write it again."
+            f"Database {database.label!r} cannot be opened: {reason_of(error)}; write it again."
         )
-    reason = reason_of(duckdb.Error(text.replace(address, database.shown)))
-    # A server may repeat what it takes for a host or port but is part of the password.
+    reason = reason_of(duckdb.Error(text.replace(address, database.label)))
+    # If a password is not escaped, a part of it may appear in the reason as a host or port.
     if any(part in reason for part in _secrets(address)):
-        reason = "signs such as / and @ in a password are written %2F and %40"
+        reason = "write / and @ in a password as %2F and %40"
     return ReadError(
-        f"Database {database.shown!r} cannot be opened: {reason}; check address, user and password."
+        f"Database {database.label!r} cannot be opened: {reason}; check address, user and password."
     )
 
 
@@ -207,7 +215,7 @@ def _secrets(address: str) -> list[str]:
 
 
 def _load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension: installed before, from a package of that name, or by download."""
+    """Load an extension that is installed, or in a Python package, or else download it."""
     attempts = [f"LOAD {name}", f"INSTALL {name}; LOAD {name}"]
     spec = importlib.util.find_spec(f"duckdb_extension_{name}")
     for folder in (spec.submodule_search_locations or []) if spec else []:
@@ -227,20 +235,21 @@ def _load_extension(connection: duckdb.DuckDBPyConnection, name: str) -> None:
 
 
 def _choose(database: Database, tables: list[tuple[str, str]]) -> tuple[str, str]:
-    """Return schema and name of the table meant."""
+    """Return schema and name of the table that the user means."""
     labels = {
         (name if schema in MAIN_SCHEMAS else f"{schema}.{name}"): (schema, name)
         for schema, name in tables
     }
     if not labels:
-        raise ReadError(f"Database {database.shown!r} has no tables; name another.")
+        raise ReadError(f"Database {database.label!r} has no tables; name another database.")
     wanted = database.table
     if wanted is None:
         if len(labels) == 1:
             return next(iter(labels.values()))
+        names = quoted(list(labels), MOST_TABLES)
         raise ReadError(
-            f"Database {database.shown!r} has {len(labels)} tables: {_listed(list(labels))}; name "
-            f"one as '{database.shown}::{next(iter(labels))}', or pass query=."
+            f"Database {database.label!r} has {len(labels)} tables: {names}; name one as "
+            f"'{database.label}::{next(iter(labels))}', or pass query=."
         )
     fitting = [pair for pair in tables if wanted in (pair[1], ".".join(pair))]
     if wanted in labels:
@@ -249,20 +258,16 @@ def _choose(database: Database, tables: list[tuple[str, str]]) -> tuple[str, str
         return fitting[0]
     close = difflib.get_close_matches(wanted, labels, n=3)
     problem = "is in several schemas of" if fitting else "is not in"
-    choice = [".".join(pair) for pair in fitting] or close or list(labels)
+    choice = quoted([".".join(pair) for pair in fitting] or close or list(labels), MOST_TABLES)
     raise ReadError(
-        f"Table {wanted!r} {problem} database {database.shown!r}; choose from {_listed(choice)}."
+        f"Table {wanted!r} {problem} database {database.label!r}; choose from {choice}."
     )
-
-
-def _listed(names: list[str], most: int = 10) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def _open_sqlite(
     connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
 ) -> OpenTable:
+    """Copy a table or query of SQLite into DuckDB."""
     address = Path(database.address).as_uri() + "?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as source:
@@ -270,21 +275,22 @@ def _open_sqlite(
             if query is None:
                 name = _choose(database, _sqlite_tables(source))[1]
                 select = f"SELECT * FROM {quote_name(name)}"
-                return _copy(connection, source, select, f"table {name!r} of {database.shown!r}")
+                return _copy(connection, source, select, f"table {name!r} of {database.label!r}")
             try:
                 source.execute(f"SELECT * FROM ({query.rstrip().rstrip(';')}) LIMIT 0")
             except sqlite3.Error as error:
                 raise query_error(query, error) from None
             select = query.rstrip().rstrip(";")
-            return _copy(connection, source, select, f"a query on {database.shown!r}")
+            return _copy(connection, source, select, f"a query on {database.label!r}")
     except sqlite3.Error as error:
         raise ReadError(
-            f"Database {database.shown!r} cannot be read: {reason_of(error)}; close other programs "
+            f"Database {database.label!r} cannot be read: {reason_of(error)}; close other programs "
             "that use it, or write it again."
         ) from None
 
 
 def _sqlite_tables(source: sqlite3.Connection) -> list[tuple[str, str]]:
+    """Return schema and name of all tables and views."""
     names = source.execute(
         "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
         "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
@@ -295,7 +301,7 @@ def _sqlite_tables(source: sqlite3.Connection) -> list[tuple[str, str]]:
 def _copy(
     connection: duckdb.DuckDBPyConnection, source: sqlite3.Connection, select: str, what: str
 ) -> OpenTable:
-    """Copy the rows of a SELECT in SQLite, batch by batch, into a temporary table of DuckDB."""
+    """Copy the rows of a SELECT in SQLite, in batches, into a temporary table of DuckDB."""
     columns = [
         entry[0] for entry in source.execute(f"SELECT * FROM ({select}) LIMIT 0").description
     ]
@@ -314,7 +320,7 @@ def _copy(
 
 
 def _sqlite_types(source: sqlite3.Connection, select: str, columns: list[str]) -> list[str]:
-    """Return a type for each column from the values in it: SQLite's own are advice only."""
+    """Return a type for each column by its values, since SQLite does not enforce its types."""
     missing = ", ".join(quote_text(text) for text in MISSING)
     tests = ", ".join(
         f"max(typeof({name}) = 'blob' OR (typeof({name}) = 'text' AND {name} NOT IN ({missing}))), "
@@ -329,7 +335,7 @@ def _sqlite_types(source: sqlite3.Connection, select: str, columns: list[str]) -
 
 
 def _sqlite_values(columns: list[str], types: list[str]) -> str:
-    """Return what to select: numbers without texts such as 'NA', the rest as text."""
+    """Return the columns to select: in numbers, texts such as 'NA' become null."""
     return ", ".join(
         f"CASE WHEN typeof({name}) = 'blob' THEN hex({name}) ELSE CAST({name} AS TEXT) END"
         if kind == "VARCHAR"
@@ -344,6 +350,7 @@ def _insert(
     types: list[str],
     batch: list[tuple[object, ...]],
 ) -> None:
+    """Append rows to a table: DuckDB reads numpy arrays much faster than single values."""
     arrays = {}
     for k, (kind, values) in enumerate(zip(types, zip(*batch))):
         absent = [value is None for value in values]

@@ -1,8 +1,9 @@
-"""How one file is to be read: format, columns and their types, found without keeping any row.
+"""How to read one file: format, columns and their types.
 
-What DuckDB would guess in silence is decided or refused here: the separator comes from the header
-line, so a ragged file cannot turn into a single column of text; repeated names are refused; an
-unnamed first column, the row numbers that pandas and R write, is left out.
+A path enters; a `Layout` leaves, which gives the SQL that reads the file. This module decides what
+DuckDB would otherwise guess without a word. The separator comes from the header line, so a ragged
+file cannot become a single column of text. Repeated names raise an error. An unnamed first column,
+the row numbers that pandas and R write, is left out.
 """
 
 import codecs
@@ -25,18 +26,22 @@ CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_ENDINGS = (".parquet", ".pq")
 ENDINGS = CSV_ENDINGS + PARQUET_ENDINGS
 
+# Texts that stand for a missing value in CSV files and in SQLite.
 MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "<NA>", "None", "?", "-", ".", "nan", "NaN", "null", "NULL",
 )  # fmt: skip
-# Dates and yes/no stay text here: `tables.schema` reads them as it does those of any other frame.
+# Types that a CSV column may have. Dates and yes/no stay text here: `tables.learn` reads them, as
+# it does for any other frame.
 CANDIDATES = ("BIGINT", "DOUBLE", "VARCHAR")
 SEPARATORS = (",", ";", "\t", "|")
+# Start of a file that is decoded for header, separator and encoding: 1 MB. It must hold the comment
+# lines and the header; an encoding that shows later is found by the sniffer.
 HEAD_BYTES = 1 << 20
-# The sniffer holds what it looks at in memory: of larger files it sees the first rows only, and
-# whole numbers are then read as decimals, in case a decimal turns up further down.
+# The sniffer of DuckDB holds what it looks at in memory. Of files above this size it sees only the
+# first rows. Whole numbers are then read as decimals, in case a decimal follows further down.
 WHOLE_FILE_BYTES = 200_000_000
-GZIP_RATIO = 5
-SAMPLE_ROWS = 500_000
+GZIP_RATIO = 5  # assumed size of CSV text per compressed byte; it only decides if a file is sampled
+SAMPLE_ROWS = 500_000  # rows that the sniffer sees of a large file: some 50 MB at 100 bytes a row
 
 ROW_NUMBERS = re.compile(r"|Unnamed: 0(\.\d+)*|__index_level_\d+__")
 CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
@@ -51,19 +56,19 @@ INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT",
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is to be read.
+    """How to read one file.
 
     Parameters
     ----------
     path : Path
         The file, as an absolute path.
     reader : str
-        Function of DuckDB that reads it.
+        Function of DuckDB that reads it: read_csv or read_parquet.
     stored : dict of str to str
-        All columns of the file with the type to read them as.
+        All columns of the file, with the type that the reader gives them.
     columns : dict of str to str
-        The columns used, with their types.
-    options : str
+        The columns that are used, with their types.
+    options : str, default ""
         Further arguments of the reader, as SQL.
     """
 
@@ -108,13 +113,13 @@ class Layout:
 
 
 def ending_of(name: str) -> str | None:
-    """Return the ending by which a file is known to be a table, the longest that fits."""
+    """Return the ending that marks a file as a table, the longest that fits, or None."""
     fitting = [ending for ending in ENDINGS if name.lower().endswith(ending)]
     return max(fitting, key=len, default=None)
 
 
 def missing_file(path: Path) -> ReadError:
-    """Return what to say of a file that is not there, with names that come close."""
+    """Return the error for a file that does not exist, with similar names in its folder."""
     if not path.parent.is_dir():
         return ReadError(f"File {str(path)!r} does not exist, nor does its folder; check the path.")
     close = difflib.get_close_matches(path.name, os.listdir(path.parent), n=3)
@@ -123,7 +128,7 @@ def missing_file(path: Path) -> ReadError:
 
 
 def kind_of(type_name: str) -> str:
-    """Return what a type of DuckDB is to a reader: number, text, date or its own name."""
+    """Return the kind of a DuckDB type: number, text, date, true/false or its own name."""
     if type_name in INTEGERS or type_name.startswith(("DECIMAL", "FLOAT", "DOUBLE")):
         return "number"
     if type_name in ("UBIGINT", "HUGEINT", "UHUGEINT"):
@@ -136,7 +141,7 @@ def kind_of(type_name: str) -> str:
 
 
 def find_layout(connection: duckdb.DuckDBPyConnection, path: Path, exact: set[str]) -> Layout:
-    """Return how to read a file; whole numbers in `exact` columns are never read as decimals."""
+    """Return the layout of a file; whole numbers in `exact` columns never become decimals."""
     ending = ending_of(path.name)
     assert ending is not None, "callers offer files of known endings only"
     try:
@@ -150,16 +155,19 @@ def find_layout(connection: duckdb.DuckDBPyConnection, path: Path, exact: set[st
             f"File {str(path)!r} cannot be opened: permission denied; allow reading it."
         ) from None
     except OSError as error:
-        raise ReadError(f"File {str(path)!r} cannot be opened: {error.strerror}.") from None
+        raise ReadError(
+            f"File {str(path)!r} cannot be opened: {error.strerror}; check the file."
+        ) from None
 
 
 def _parquet_layout(connection: duckdb.DuckDBPyConnection, path: Path) -> Layout:
+    """Return the layout of a Parquet file, whose columns and types are stored in it."""
     with path.open("rb") as file:
         start = file.read(4)
         file.seek(-min(4, path.stat().st_size), os.SEEK_END)
         end = file.read(4)
     if (start, end) != (b"PAR1", b"PAR1"):
-        problem = "is damaged or cut short" if start == b"PAR1" else "is not Parquet inside"
+        problem = "is damaged or incomplete" if start == b"PAR1" else "is not a Parquet file"
         raise ReadError(f"File {path.name!r} cannot be read: it {problem}; write it again.")
     source = quote_path(path)
     try:
@@ -187,7 +195,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[object,
 
 
 class _CsvFile:
-    """A CSV file on its way to a layout: its head as text, then what the sniffer says."""
+    """A CSV file on its way to a layout: the start of its text, then the result of the sniffer."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, ending: str) -> None:
         self.connection = connection
@@ -204,6 +212,7 @@ class _CsvFile:
         self.used = self._find_used()
 
     def layout(self, exact: set[str]) -> Layout:
+        """Return the layout; whole numbers in `exact` columns never become decimals."""
         self._check_header()
         names = [name if self.used[i] else f"unnamed {i}" for i, name in enumerate(self.header)]
         types, options = self._sniff(names)
@@ -218,20 +227,21 @@ class _CsvFile:
         return found
 
     def _read_head(self) -> bytes:
+        """Return the first bytes, decompressed; raise an error if they are not text."""
         try:
             with gzip.open(self.path) if self.zipped else self.path.open("rb") as file:
                 head = file.read(HEAD_BYTES + 1)
-                # Some versions of DuckDB take a stream that was cut short for its end.
+                # Read to the end: some versions of DuckDB accept an incomplete gzip stream.
                 while self.zipped and not self._sampled and file.read(HEAD_BYTES):
                     pass
         except gzip.BadGzipFile:
             raise ReadError(
-                f"{self.what} is not compressed with gzip, though its name says so; rename it or "
-                "compress it."
+                f"{self.what} is not compressed with gzip, although its name ends in .gz; rename "
+                "or compress it."
             ) from None
         except (EOFError, zlib.error):
             raise ReadError(
-                f"{self.what} is damaged or cut short (gzip); write it again."
+                f"{self.what} is damaged or incomplete (gzip); write it again."
             ) from None
         for signature, problem in SIGNATURES.items():
             if head.startswith(signature):
@@ -241,6 +251,7 @@ class _CsvFile:
         return head
 
     def _decode(self, head: bytes) -> tuple[str, str]:
+        """Return the encoding and the decoded text."""
         if head.startswith(codecs.BOM_UTF16_LE):
             return "utf-16", head[: len(head) // 2 * 2].decode("utf-16", errors="replace")
         try:
@@ -250,14 +261,14 @@ class _CsvFile:
             return "latin-1", head.decode("latin-1")
 
     def _lines_before_header(self) -> int:
-        """Count blank and comment lines at the top."""
+        """Return the number of blank and comment lines at the top."""
         for i, line in enumerate(self.lines):
             if line.strip() and not (line.startswith("#") and self._is_comment(i)):
                 return i
         raise ReadError(f"{self.what} has no header line; its first line must name the columns.")
 
     def _is_comment(self, i: int) -> bool:
-        """Tell a comment from a header that happens to start with '#': that fits the next line."""
+        """Say whether a line with '#' is a comment: a header has as many fields as the next."""
         following = self.lines[i + 1] if i + 1 < len(self.lines) else ""
         return not any(
             self.lines[i].count(separator) == following.count(separator) > 0
@@ -265,7 +276,7 @@ class _CsvFile:
         )
 
     def _find_separator(self) -> str:
-        """Return the separator that splits header and next line alike, else the header most."""
+        """Return the separator that splits header and next line alike, or else the header most."""
 
         def fit(separator: str) -> tuple[bool, int]:
             fields = len(self._first_record(self.skip, separator))
@@ -275,14 +286,18 @@ class _CsvFile:
         return max(SEPARATORS, key=fit)
 
     def _first_record(self, start: int, separator: str) -> list[str]:
+        """Return the fields of the record that starts at a line."""
         lines = (f"{line}\n" for line in itertools.islice(self.lines, start, None))
         records = csv.reader(lines, delimiter=separator)
         try:
             return next(records, [])
         except csv.Error:
-            raise ReadError(f"{self.what} is not regular CSV in its first lines.") from None
+            raise ReadError(
+                f"{self.what} is not regular CSV in its first lines; correct or write it again."
+            ) from None
 
     def _check_header(self) -> None:
+        """Raise an error if the header is missing or incomplete, or if no row follows it."""
         named = [name for i, name in enumerate(self.header) if self.used[i]]
         if not named:
             raise ReadError(f"{self.what} names no column in its first line; add a header.")
@@ -302,6 +317,7 @@ class _CsvFile:
             raise ReadError(f"{self.what} has a header but no rows; leave it out or add rows.")
 
     def _check_repeats(self, named: list[str]) -> None:
+        """Raise an error if two names are equal; DuckDB ignores upper and lower case."""
         seen: dict[str, str] = {}
         for name in named:
             other = seen.get(name.casefold())
@@ -315,13 +331,14 @@ class _CsvFile:
             seen[name.casefold()] = name
 
     def _find_used(self) -> list[bool]:
-        """Say which columns are used: not row numbers in front, not the end of 'a,b,'."""
+        """Say which columns are used: not leading row numbers, not the empty end of 'a,b,'."""
         leading = itertools.takewhile(ROW_NUMBERS.fullmatch, self.header)
         first = sum(1 for _ in leading)
         last = len(self.header) - (not self.header[-1])
         return [first <= i < last for i in range(len(self.header))]
 
     def _check_unnamed_tail(self, found: Layout, names: list[str]) -> None:
+        """Raise an error if a last column without a name holds values."""
         if self.header[-1] or len(self.header) == 1:
             return
         tail = replace(found, columns={names[-1]: found.stored[names[-1]]})
@@ -330,11 +347,12 @@ class _CsvFile:
 
     @property
     def _sampled(self) -> bool:
+        """Whether the file is so large that its types come from the first rows."""
         size = self.path.stat().st_size * (GZIP_RATIO if self.zipped else 1)
         return size > WHOLE_FILE_BYTES
 
     def _sniff(self, names: list[str]) -> tuple[dict[str, str], str]:
-        """Return types and options; a decimal comma is tried where it cannot separate columns."""
+        """Return types and options; a decimal comma is tried if commas do not separate columns."""
         try:
             types, options = self._sniff_with(names, self.encoding, "")
         except duckdb.Error as error:
@@ -352,6 +370,7 @@ class _CsvFile:
         return types, options
 
     def _sniff_with(self, names: list[str], encoding: str, more: str) -> tuple[dict[str, str], str]:
+        """Return the types that DuckDB finds with an encoding and further options."""
         options = self._options(encoding) + more
         sample = SAMPLE_ROWS if self._sampled else -1
         [(fields,)] = self.connection.execute(
@@ -365,7 +384,8 @@ class _CsvFile:
         return types, options
 
     def _options(self, encoding: str) -> str:
-        # A space often follows the separator: ' NA' is as missing as 'NA'.
+        """Return the options of read_csv as SQL."""
+        # A space often follows the separator: ' NA' is missing just as 'NA'.
         missing = [*MISSING, *(f" {text}" for text in MISSING)]
         return (
             f", delim={quote_text(self.separator)}, quote='\"', escape='\"', comment='', "
@@ -374,7 +394,7 @@ class _CsvFile:
         )
 
     def _diagnosis(self, names: list[str], error: duckdb.Error) -> ReadError:
-        """Say what is wrong: the sniffer names no line, plain reading as text does."""
+        """Return the error with its line: the sniffer has none, reading as text finds it."""
         stored = dict.fromkeys(names, "VARCHAR")
         plain = Layout(self.path, "read_csv", stored, stored, self._options(self.encoding))
         try:
@@ -385,14 +405,14 @@ class _CsvFile:
 
 
 def has_values(connection: duckdb.DuckDBPyConnection, layout: Layout, column: str) -> bool:
-    """Say whether a column of a file holds any value at all."""
+    """Say whether a column of a file has at least one value."""
     name = quote_name(column)
     found = _rows(connection, f"SELECT 1 FROM ({layout.scan()}) WHERE {name} IS NOT NULL LIMIT 1")
     return bool(found)
 
 
 def text_in(connection: duckdb.DuckDBPyConnection, layout: Layout, column: str) -> str | None:
-    """Return a value of a column that is not a number, if there is one."""
+    """Return a value of a column that is not a number, or None."""
     name = quote_name(column)
     found = _rows(
         connection,

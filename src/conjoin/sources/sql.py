@@ -1,4 +1,8 @@
-"""Names, texts and errors on their way into and out of DuckDB."""
+"""SQL for DuckDB: quoted names and texts in, readable errors out.
+
+Names, texts and paths enter and leave as SQL; errors of DuckDB enter and leave as a `ReadError`
+that names the file, the line and the next step.
+"""
 
 import re
 from collections.abc import Iterable
@@ -8,6 +12,7 @@ import duckdb
 
 from conjoin.errors import ReadError
 
+# Parts of DuckDB's error messages about CSV files.
 CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
 CSV_FILE = re.compile(r"^  file = (.*)$", re.MULTILINE)
 CSV_COUNT = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
@@ -30,12 +35,12 @@ def quote_list(texts: Iterable[str]) -> str:
 
 
 def quote_path(path: Path) -> str:
-    """Return a path as SQL that DuckDB takes literally, not as a pattern."""
+    """Return a path as SQL; its *, ? and [ are not read as a pattern."""
     return quote_text(re.sub(r"([\[*?])", r"[\1]", str(path)))
 
 
 def check_query(query: str, connection: duckdb.DuckDBPyConnection) -> None:
-    """Refuse a query that is anything but one SELECT."""
+    """Raise an error if a query is not exactly one SELECT."""
     try:
         statements = connection.extract_statements(query)
     except duckdb.Error as error:
@@ -45,12 +50,12 @@ def check_query(query: str, connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def query_error(query: str, error: Exception) -> ReadError:
-    """Return what to say where a query does not run."""
+    """Return the error for a query that does not run."""
     return ReadError(f"query={query!r} cannot be run: {reason_of(error)}; correct the query.")
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first sentence of an error, passwords and the error's class left out."""
+    """Return the first sentence of an error, without its class and without passwords."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = re.sub(r"^[A-Z]\w*(?: \w+)? Error: ", "", lines[0]) if lines else "no reason given"
     if len(lines) > 1 and lines[1].startswith(("Did you mean", "Candidate bindings")):
@@ -59,15 +64,19 @@ def reason_of(error: Exception) -> str:
 
 
 def without_password(text: str) -> str:
-    """Return a text in which no address carries a password."""
+    """Return a text with passwords removed from all addresses in it.
+
+    >>> without_password("postgresql://me:secret@host/shop")
+    'postgresql://me@host/shop'
+    """
     text = re.sub(r"(\w+://[^\s:/@]*):\S*@", r"\1@", text)
     return re.sub(r"(password=)[^&\s\"']*", r"\1...", text, flags=re.IGNORECASE)
 
 
 def explain(error: duckdb.Error, what: str) -> ReadError:
-    """Return what to say where a file or table cannot be read; `what` names it.
+    """Return the error for a file or table that cannot be read; `what` names it.
 
-    DuckDB names the file itself where rows of a CSV file are at fault.
+    If the error is about a row of a CSV file, the file's name comes from DuckDB's message.
     """
     text = str(error)
     file = CSV_FILE.search(text)
@@ -82,17 +91,17 @@ def explain(error: duckdb.Error, what: str) -> ReadError:
         )
     if value := CSV_VALUE.search(text):
         return ReadError(
-            f"{at} holds {value[2]!r} in column {value[1]!r}, which is {value[3]} in the rows "
-            "before; correct that value."
+            f"{at} holds {value[2]!r} in column {value[1]!r}, which is {value[3]} in earlier "
+            "rows; correct that value."
         )
     if "unterminated quote" in text:
         return ReadError(f"{at} opens a quote that is never closed; correct that line.")
     if "not utf-8" in text or "not latin-1" in text:
         return ReadError(f"{what} is neither UTF-8 nor Latin-1 text; save it as UTF-8.")
     if "GZIP" in text:
-        return ReadError(f"{what} is damaged or cut short (gzip); write it again.")
+        return ReadError(f"{what} is damaged or incomplete (gzip); write it again.")
     if "CSV Parser state machine" in text or "sniffing file" in text:
         return ReadError(
             f"{what} is not regular CSV: quotes or line endings are mixed; write it again."
         )
-    return ReadError(f"{what} cannot be read: {reason_of(error)}; correct that or write it again.")
+    return ReadError(f"{what} cannot be read: {reason_of(error)}; correct it or write it again.")

@@ -1,6 +1,8 @@
-"""Tables to files, whole or not at all."""
+"""Tables to CSV or Parquet files, written completely or not at all.
 
-import tempfile
+Batches of rows enter; a file stands when `write_batches` returns.
+"""
+
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,13 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from conjoin.errors import ArgumentError, DataError
+from conjoin.files import replacing
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
 def check_output(path: Path) -> None:
-    """Refuse a file that cannot be written before the work is done."""
+    """Raise an error if a file cannot be written, before the work is done."""
     if not path.name.lower().endswith(ENDINGS):
         raise ArgumentError(
             f"Output {path.name!r} has an unknown ending; expected one of {', '.join(ENDINGS)}."
@@ -29,21 +32,16 @@ def check_output(path: Path) -> None:
 def write_batches(path: Path, batches: Iterable[pa.Table]) -> int:
     """Write tables one after the other into one file and return the number of rows.
 
-    An interruption leaves the old file, or none, but no half of one.
+    If anything fails, an old file stays as it is.
     """
     try:
-        with tempfile.TemporaryDirectory(
-            dir=path.absolute().parent, prefix=f".{path.name}."
-        ) as temporary:
-            part = Path(temporary) / path.name
-            rows = _write(part, batches)
-            part.replace(path)
+        with replacing(path) as part:
+            return _write(part, batches)
     except OSError as error:
         raise ArgumentError(
             f"Output {str(path)!r} cannot be written ({error.strerror or error}); name a file that "
             "you may write to, where there is room."
         ) from None
-    return rows
 
 
 def _write(path: Path, batches: Iterable[pa.Table]) -> int:
@@ -64,7 +62,7 @@ def _write(path: Path, batches: Iterable[pa.Table]) -> int:
 
 
 class _Writer:
-    """A CSV or Parquet file that takes tables of one schema."""
+    """An open CSV or Parquet file for tables of one schema."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         name = path.name.lower()
@@ -74,7 +72,7 @@ class _Writer:
         if name.endswith(".parquet"):
             self._writer: Any = pa.parquet.ParquetWriter(path, schema)
             return
-        refuse_nested(schema, path.name)
+        check_csv_types(schema, path.name)
         compression = "gzip" if name.endswith(".gz") else None
         self._stream = pa.output_stream(str(path), compression=compression)
         self._writer = pa.csv.CSVWriter(self._stream, schema)
@@ -96,8 +94,8 @@ class _Writer:
             self._stream.close()
 
 
-def refuse_nested(schema: pa.Schema, name: str) -> None:
-    """Refuse columns that a line of CSV cannot hold."""
+def check_csv_types(schema: pa.Schema, name: str) -> None:
+    """Raise an error if a column has a type that CSV cannot hold, such as a list."""
     for column in schema:
         try:
             pa.csv.write_csv(

@@ -1,4 +1,4 @@
-"""Tables: the only rooms that see frames and files."""
+"""Tables in, checked numbers out: this room alone looks at the columns and types of frames."""
 
 from conjoin.tables.collect import collect
 from conjoin.tables.dataset import DatasetCollection

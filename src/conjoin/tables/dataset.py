@@ -1,6 +1,8 @@
-"""The checked form in which data travel to the mathematics."""
+"""`DatasetCollection`: the checked rows of all datasets, as the mathematics takes them.
 
-import re
+`tables.collect` makes it from tables; `engine` and `representations` read it.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,16 +21,15 @@ class DatasetCollection:
     names : tuple of str
         Datasets, in natural order of their names.
     schema : Schema
-        Where the features, the columns of X, come from.
+        How columns of the tables become the features, the columns of X.
     X : array, shape (rows, features)
     y : array, shape (rows,)
+        Target; for a target of classes, the number of the class.
     weights : array, shape (rows,)
     starts : array, shape (datasets + 1,)
         Dataset k has rows starts[k] to starts[k+1].
     ends : (array, array), optional
-        Least and greatest value of each feature, where more rows are known than these.
-
-    For a target of classes y holds their numbers.
+        Smallest and largest value of each feature, if they come from more rows than X has.
     """
 
     names: tuple[str, ...]
@@ -46,7 +47,7 @@ class DatasetCollection:
 
     @property
     def response(self) -> Response:
-        """What the target is."""
+        """What the target is: a number, a class or a count."""
         return self.schema.response
 
     def rows(self, k: int) -> slice:
@@ -55,12 +56,12 @@ class DatasetCollection:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Rows of each dataset."""
+        """Number of rows of each dataset."""
         return tuple(int(j - i) for i, j in zip(self.starts[:-1], self.starts[1:]))
 
     @cached_property
     def limits(self) -> dict[str, tuple[float, float]]:
-        """How far from the rows a model of these data is followed, by column."""
+        """Range of each feature beyond which models do not extrapolate."""
         low, high = self.ends or (self.X.min(axis=0), self.X.max(axis=0))
         return limits_of(self.features, low, high)
 
@@ -68,17 +69,6 @@ class DatasetCollection:
 def limits_of(
     features: Sequence[str], low: FloatArray, high: FloatArray
 ) -> dict[str, tuple[float, float]]:
-    """Return the range of each column, widened by its own width on either side."""
+    """Return the range of each feature, extended by its own width on both sides."""
     width = high - low
     return {name: (float(a), float(b)) for name, a, b in zip(features, low - width, high + width)}
-
-
-def natural_key(name: str) -> tuple[tuple[int, float, str], ...]:
-    """Sort key under which 'store 2' comes before 'store 10'."""
-    parts = re.split(r"(\d+(?:\.\d+)?)", name)
-    return tuple((0, float(part), "") if i % 2 else (1, 0.0, part) for i, part in enumerate(parts))
-
-
-def natural_order(names: Sequence[str]) -> list[str]:
-    """Return the names in natural order; names that only look alike are settled by their text."""
-    return sorted(names, key=lambda name: (natural_key(name), name))

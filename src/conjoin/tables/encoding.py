@@ -1,9 +1,9 @@
-"""How the columns of a table become numbers: frozen rules that are replayed on new rows.
+"""How the columns of a table become numbers: frozen rules that are applied again to new rows.
 
-A rule is learned once from the training rows (`tables.schema`) and is plain data from then on: it
-says which features a column gives and how, as narwhals expressions, so that the same rule works on
-rows in memory and on frames of DuckDB, Dask and Spark. All steps are exact or rounded, so that the
-features are the same numbers wherever they are formed.
+`tables.learn` decides a rule once, from the training rows. From then on the rule is plain data. It
+says which features a column gives, as narwhals expressions. So one rule works on rows in memory and
+on frames of DuckDB, Dask and Spark. All steps are exact or rounded, so that every engine computes
+the same features.
 """
 
 import math
@@ -16,11 +16,14 @@ import narwhals as nw
 OTHER, MISSING = "(other)", "(missing)"
 TRUE, FALSE = ["true", "1", "1.0"], ["false", "0", "0.0"]
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-DIGITS = 9  # of sines and cosines, which differ between engines in the last ones
+# Digits that sines and cosines keep. Engines differ in the last of their 15 to 16 digits; rounding
+# to 9 removes that difference and is far finer than a minute of the day (about 0.004).
+DIGITS = 9
+DAYS_IN_YEAR = 365.25  # mean over leap years, so that a season does not drift over the decades
 
 
 class Encoding(Protocol):
-    """A column of the table and what becomes of it."""
+    """A column of the table and the features that it becomes."""
 
     kind: ClassVar[str]
 
@@ -29,20 +32,31 @@ class Encoding(Protocol):
         """The column."""
 
     def features(self) -> tuple[str, ...]:
-        """Return the names of the features it gives."""
+        """Return the names of the features."""
 
     def expressions(self) -> tuple[nw.Expr, ...]:
-        """Return an expression for each feature, Float64 without missing values."""
+        """Return an expression for each feature: Float64 without missing values."""
 
     def describe(self) -> str:
-        """Say in a few words what was done to the column."""
+        """Return a short description for the user: the type, and what happens to its values."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers; missing ones become `fill`, beside an indicator if there is one.
+    """A column of numbers.
 
-    `text` is true where numbers are written as text.
+    Parameters
+    ----------
+    name : str
+        The column.
+    fill : float
+        Value that replaces missing ones.
+    indicator : bool, default False
+        Whether a 0/1 feature marks the missing values.
+    text : bool, default False
+        Whether the numbers are written as text.
+    missing : int, default 0
+        Number of missing values in the training rows.
     """
 
     kind: ClassVar[str] = "number"
@@ -53,11 +67,11 @@ class Number:
     missing: int = 0
 
     def features(self) -> tuple[str, ...]:
-        """Return the column, and the indicator of missing values."""
+        """Return the column, and the indicator of missing values if there is one."""
         return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
 
     def expressions(self) -> tuple[nw.Expr, ...]:
-        """Return the values with missing ones filled in, and where they were."""
+        """Return the values with missing ones filled in, and the indicator."""
         column = nw.col(self.name)
         values = present(as_text(column) if self.text else column)
         filled = values.fill_null(self.fill).alias(self.name)
@@ -66,31 +80,40 @@ class Number:
         return filled, values.is_null().cast(nw.Float64).alias(self.features()[1])
 
     def describe(self) -> str:
-        """Say how missing values were treated."""
-        words = "numbers written as text" if self.text else "number"
+        """Return the type, and how missing values are filled in."""
+        words = "number written as text" if self.text else "number"
         if not self.missing:
             return words
-        with_indicator = ", with an indicator" if self.indicator else ""
-        return f"{words}; {self.missing:,} missing, filled with {self.fill:g}{with_indicator}"
+        values = "1 missing value" if self.missing == 1 else f"{self.missing:,} missing values"
+        indicator = ", plus an indicator column" if self.indicator else ""
+        return f"{words}; {values} filled with the median {self.fill:g}{indicator}"
 
 
 @dataclass(frozen=True)
 class Flag:
-    """A column of true and false, also as words or 1 and 0; a missing value is in the middle."""
+    """A column of true and false, also written as words or as 1 and 0.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    indicator : bool, default False
+        Whether a 0/1 feature marks the missing values. They become 0.5 in any case.
+    """
 
     kind: ClassVar[str] = "flag"
     name: str
     indicator: bool = False
 
     def features(self) -> tuple[str, ...]:
-        """Return the column, and the indicator of missing values."""
+        """Return the column, and the indicator of missing values if there is one."""
         return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
 
     def expressions(self) -> tuple[nw.Expr, ...]:
-        """Return 0 and 1, and where values were missing."""
+        """Return 0 and 1, and the indicator."""
         words = as_text(nw.col(self.name)).str.to_lowercase()
         absent = words.is_null() | words.is_in(["", "nan"])
-        known = words.is_in([*TRUE, *FALSE])  # anything else has no number and is refused
+        known = words.is_in([*TRUE, *FALSE])  # other values stay null: `Schema` raises an error
         value = nw.when(known).then(words.is_in(TRUE).cast(nw.Float64))
         filled = nw.when(absent).then(0.5).otherwise(value)
         if not self.indicator:
@@ -98,16 +121,30 @@ class Flag:
         return filled.alias(self.name), absent.cast(nw.Float64).alias(self.features()[1])
 
     def describe(self) -> str:
-        """Say what it is."""
-        return "true/false" + (", missing values as an indicator" if self.indicator else "")
+        """Return the type, and whether missing values have an indicator."""
+        indicator = ", plus an indicator column for missing values" if self.indicator else ""
+        return f"true/false{indicator}"
 
 
 @dataclass(frozen=True)
 class Category:
-    """A column of names: 0/1 columns for all frequent levels but the most frequent, `reference`.
+    """A column of categories: a 0/1 feature for each frequent one except the reference.
 
-    Levels that were rare at fitting, or not there, go to `OTHER` where `other` says that there is
-    such a column, else they are like the reference. Missing values are a level of their own.
+    Missing values are a category of their own.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    reference : str
+        The most frequent category; it is 0 in all features.
+    levels : tuple of str
+        Categories with a feature of their own.
+    other : bool, default False
+        Whether a feature `OTHER` marks categories that were rare or unknown in the training rows.
+        Without it they count as the reference.
+    pooled : int, default 0
+        Number of rare categories in the training rows.
     """
 
     kind: ClassVar[str] = "category"
@@ -118,12 +155,12 @@ class Category:
     pooled: int = 0
 
     def features(self) -> tuple[str, ...]:
-        """Return a name for each 0/1 column."""
+        """Return the name of each 0/1 feature."""
         levels = (*self.levels, OTHER) if self.other else self.levels
         return tuple(f"{self.name}={level}" for level in levels)
 
     def expressions(self) -> tuple[nw.Expr, ...]:
-        """Return where the column has each level."""
+        """Return the 0/1 features."""
         text = as_text(nw.col(self.name)).fill_null(MISSING)
         columns = [text == level for level in self.levels]
         if self.other:
@@ -133,19 +170,28 @@ class Category:
         )
 
     def describe(self) -> str:
-        """Say how many levels there are."""
-        pooled = f"; {self.pooled} rare levels pooled" if self.pooled else ""
+        """Return the number of features, the reference and the number of rare categories."""
         count = len(self.features())
-        columns = "column" if count == 1 else "columns"
-        return f"category, {count} 0/1 {columns} against {self.reference!r}{pooled}"
+        columns = "1 indicator column" if count == 1 else f"{count} indicator columns"
+        rare = "1 rare category" if self.pooled == 1 else f"{self.pooled:,} rare categories"
+        pooled = f"; {rare} pooled as {OTHER!r}" if self.pooled else ""
+        return f"category; {columns}, reference {self.reference!r}{pooled}"
 
 
 @dataclass(frozen=True)
 class Date:
     """A column of dates or times: a trend in years, the season, the weekday, the time of day.
 
-    `format` says how dates are written where the column is text; missing ones become `fill`, a
-    number of years, and have no season or weekday.
+    Parameters
+    ----------
+    name : str
+        The column.
+    parts : tuple of str
+        Which of "years", "season", "weekday" and "time of day" are used.
+    fill : float
+        Number of years that replaces missing dates. Their other features are 0.
+    format : str, optional
+        How dates are written, where the column is text.
     """
 
     kind: ClassVar[str] = "date"
@@ -155,7 +201,7 @@ class Date:
     format: str | None = None
 
     def features(self) -> tuple[str, ...]:
-        """Return the names of the parts."""
+        """Return the name of each feature."""
         names = [f"{self.name} years"]
         if "season" in self.parts:
             names += [f"{self.name} season {wave}" for wave in ("sin", "cos")]
@@ -166,44 +212,45 @@ class Date:
         return tuple(names)
 
     def expressions(self) -> tuple[nw.Expr, ...]:
-        """Return the parts."""
-        date = as_date(nw.col(self.name), self.format).dt
-        day = (date.ordinal_day() - 1).cast(nw.Float64)
-        parts = [(date.year().cast(nw.Float64) + day / 365.25).fill_null(self.fill)]
+        """Return years, then season, weekday and time of day where they are used."""
+        date = as_date(nw.col(self.name), self.format)
+        parts = [in_years(date).fill_null(self.fill)]
         if "season" in self.parts:
-            parts += _waves(day, 365.25, 1)
+            parts += _waves(_day_of_year(date), DAYS_IN_YEAR, 1)
         if "weekday" in self.parts:
             # Sunday is 7, but 0 on Spark.
-            day_of_week = date.weekday() % 7
+            day_of_week = date.dt.weekday() % 7
             parts += [(day_of_week == d % 7).cast(nw.Float64).fill_null(0.0) for d in range(2, 8)]
         if "time of day" in self.parts:
-            parts += _waves(date.hour().cast(nw.Float64) + date.minute() / 60.0, 24.0, 2)
+            hours = date.dt.hour().cast(nw.Float64) + date.dt.minute() / 60.0
+            # The second harmonic allows two peaks a day, such as the rush hours.
+            parts += _waves(hours, 24.0, 2)
         return tuple(part.alias(name) for part, name in zip(parts, self.features()))
 
     def describe(self) -> str:
-        """Say which parts are used, and how text was read."""
-        written = f", read as {self.format}" if self.format else ""
-        return f"date{written}; used: {', '.join(self.parts)}"
+        """Return the format of dates written as text, and the parts that are used."""
+        written = f", format {self.format}" if self.format else ""
+        return f"date{written}; used as {', '.join(self.parts)}"
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is not used, and why."""
+    """A column that is not used, and the reason."""
 
     kind: ClassVar[str] = "left out"
     name: str
     reason: str
 
     def features(self) -> tuple[str, ...]:
-        """Return nothing."""
+        """Return no name."""
         return ()
 
     def expressions(self) -> tuple[nw.Expr, ...]:
-        """Return nothing."""
+        """Return no expression."""
         return ()
 
     def describe(self) -> str:
-        """Say why it is not used."""
+        """Return the reason."""
         return f"left out: {self.reason}"
 
 
@@ -211,37 +258,47 @@ KINDS: dict[str, Any] = {kind.kind: kind for kind in (Number, Flag, Category, Da
 
 
 def to_plain(encoding: Encoding) -> dict[str, Any]:
-    """Return an encoding as plain values."""
+    """Return an encoding as plain values, for a model file."""
     return {"kind": encoding.kind, **asdict(encoding)}  # type: ignore[call-overload]
 
 
 def from_plain(values: Mapping[str, Any]) -> Encoding:
-    """Return the encoding of plain values."""
+    """Return the encoding that `to_plain` has written."""
     rest = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k != "kind"}
     encoding: Encoding = KINDS[str(values["kind"])](**rest)
     return encoding
 
 
 def present(column: nw.Expr) -> nw.Expr:
-    """Return numbers in Float64 with NaN as missing."""
+    """Return numbers as Float64, with NaN as missing."""
     return column.cast(nw.Float64).fill_nan(None)
 
 
 def as_text(column: nw.Expr) -> nw.Expr:
-    """Return names as text without blanks around them; where nothing is left they are missing."""
+    """Return values as text without blanks around them; an empty text is missing."""
     text = column.cast(nw.String).str.strip_chars()
     return nw.when(text != "").then(text)
 
 
 def as_date(column: nw.Expr, format: str | None) -> nw.Expr:
-    """Return dates and times, from text where a format is given."""
+    """Return dates and times, parsed from text if a format is given."""
     if format is None:
         return column
     return as_text(column).str.to_datetime(format=format)
 
 
+def in_years(date: nw.Expr) -> nw.Expr:
+    """Return dates as years with a fraction: 1 July 2020 is about 2020.5."""
+    return date.dt.year().cast(nw.Float64) + _day_of_year(date) / DAYS_IN_YEAR
+
+
+def _day_of_year(date: nw.Expr) -> nw.Expr:
+    """Return the day of the year, 0 for 1 January."""
+    return (date.dt.ordinal_day() - 1).cast(nw.Float64)
+
+
 def _waves(values: nw.Expr, period: float, harmonics: int) -> list[nw.Expr]:
-    """Return sines and cosines of a cycle; 0 where the value is missing."""
+    """Return sine and cosine of each harmonic of a cycle; 0 where the value is missing."""
     waves = []
     for k in range(1, harmonics + 1):
         angle = values * (2 * math.pi * k / period)

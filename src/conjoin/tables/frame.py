@@ -1,10 +1,11 @@
-"""Any table to a narwhals frame: in memory as Arrow, elsewhere where it lives.
+"""Any table as a narwhals frame: in memory as Arrow, elsewhere where it is.
 
-pandas and Polars frames, Arrow tables and mappings of column names to sequences come into memory
-as Arrow tables; relations of DuckDB, lazy Polars frames, Dask and PySpark frames stay lazy.
+pandas and Polars frames, Arrow tables and mappings of column names to sequences become Arrow tables
+in memory. DuckDB relations, lazy Polars frames, Dask and PySpark frames stay lazy. A table that
+cannot be used raises a `DataError` that names the column.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -21,21 +22,21 @@ ACCEPTED = (
     "column names to arrays, or a mapping of dataset names to frames"
 )
 
-
-REFUSALS = (
+# What Arrow raises for values that no column can hold.
+ARROW_ERRORS = (
     pa.ArrowInvalid,
     pa.ArrowTypeError,
     pa.ArrowNotImplementedError,
     OverflowError,
     UnicodeEncodeError,
-)  # by Arrow, of values that no column can hold
+)
 
 
 def to_frame(table: Any, what: str = "data", wanted: Collection[str] | None = None) -> Frame:
-    """Return a table as a narwhals frame, its column names as text.
+    """Return a table as a narwhals frame with texts as column names.
 
-    Where all `wanted` columns are there, others that come from Python objects are left out: they
-    may hold anything.
+    If the table has all `wanted` columns, the other columns of Python objects are left out: they
+    may hold values that Arrow cannot store. `what` names the table in error messages.
     """
     if isinstance(table, Mapping):
         return nw.from_native(_arrow_of_mapping(table, what, wanted), eager_only=True)
@@ -44,30 +45,63 @@ def to_frame(table: Any, what: str = "data", wanted: Collection[str] | None = No
         lazy = isinstance(frame, nw.LazyFrame)
         names = [str(n) for n in (frame.collect_schema().names() if lazy else frame.columns)]
     except nw.exceptions.DuplicateError as error:
-        name = str(error).split("'")[1]
-        raise DataError(f"{what} has two columns named {name!r}; rename one of them.") from None
+        raise repeated_column(what, error) from None
     except TypeError:
         raise DataError(f"{what} is a {type(table).__name__}; expected {ACCEPTED}.") from None
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
+    check_distinct_columns(names, what)
     if isinstance(frame, nw.LazyFrame):
         return frame
     return nw.from_native(_arrow_of_frame(frame, what, wanted), eager_only=True)
 
 
+def repeated_column(what: str, error: Exception) -> DataError:
+    """Return the error for a table in which narwhals found two columns of one name."""
+    return _two_columns(what, str(error).split("'")[1])
+
+
+def check_distinct_columns(names: Sequence[str], what: str) -> None:
+    """Raise an error if two columns have one name."""
+    if len(set(names)) < len(names):
+        raise _two_columns(what, min(name for name in names if names.count(name) > 1))
+
+
+def _two_columns(what: str, name: str) -> DataError:
+    return DataError(f"{what} has two columns named {name!r}; rename one of them.")
+
+
+def check_one_dimension(values: AnyArray, name: str, what: str) -> None:
+    """Raise an error if a column is not a sequence with one value per row."""
+    if values.ndim != 1:
+        raise DataError(
+            f"Column {name!r} of {what} has {values.ndim} dimensions; expected one value per row."
+        )
+
+
+def check_equal_lengths(columns: Mapping[str, Any], what: str) -> None:
+    """Raise an error if columns have different numbers of rows."""
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"Columns of {what} differ in length: {sorted(lengths)} rows.")
+
+
 def in_memory(frame: Frame) -> nw.DataFrame[Any]:
-    """Return a frame whose rows are here, as Arrow."""
+    """Return a frame in memory, as Arrow."""
     return frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
 
 
-def fitted(
+def one_row(frame: Frame) -> dict[str, Any]:
+    """Return the only row of a frame as plain values."""
+    table = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return {name: values[0] for name, values in table.to_dict(as_series=False).items()}
+
+
+def with_castable_types(
     frame: nw.DataFrame[Any], numbers: Collection[str], dates: Collection[str] = ()
 ) -> nw.DataFrame[Any]:
-    """Return a frame in memory whose columns of numbers and dates are such for Arrow too.
+    """Return a frame in memory whose numbers and dates Arrow can cast.
 
-    Arrow refuses whole numbers that Float64 must round; it knows no time of a day alone, and
-    nothing of columns without a single value.
+    Arrow does not cast large whole numbers that Float64 must round, does not read the hour of a
+    date without a time, and does not cast a column without any value.
     """
     table: pa.Table = frame.to_native()
     columns = []
@@ -81,7 +115,7 @@ def fitted(
     return nw.from_native(pa.table(columns, names=table.column_names), eager_only=True)
 
 
-def _kept(names: Collection[str], wanted: Collection[str] | None) -> set[str]:
+def _columns_to_keep(names: Collection[str], wanted: Collection[str] | None) -> set[str]:
     return set(names) if wanted is None or not set(wanted) <= set(names) else set(wanted)
 
 
@@ -89,7 +123,7 @@ def _arrow_of_frame(
     frame: nw.DataFrame[Any], what: str, wanted: Collection[str] | None
 ) -> pa.Table:
     if frame.implementation.is_pandas():
-        kept = _kept([str(name) for name in frame.columns], wanted)
+        kept = _columns_to_keep([str(name) for name in frame.columns], wanted)
         columns = {
             str(name): _arrow_of_series(series, str(name), what)
             for name, series in frame.to_native().items()
@@ -107,9 +141,9 @@ def _arrow_of_series(series: Any, name: str, what: str) -> pa.Array:
         found = pa.Array.from_pandas(series)
         inner = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
         if isinstance(inner, pa.BaseExtensionType) or (inner != found.type and _is_nested(inner)):
-            # Periods and intervals, of which Arrow sees the parts only: their names.
+            # Arrow stores periods and intervals as numbers or parts: use their texts instead.
             found = pa.array(series.astype(object).map(str, na_action="ignore"), from_pandas=True)
-    except REFUSALS:
+    except ARROW_ERRORS:
         raise DataError(_mixed(series.tolist(), name, what)) from None
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
@@ -122,28 +156,21 @@ def _arrow_of_mapping(
     table: Mapping[Any, Any], what: str, wanted: Collection[str] | None
 ) -> pa.Table:
     names = [str(name) for name in table]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError(f"{what} has two columns named {repeated[0]!r}; rename one of them.")
-    kept = _kept(names, wanted)
+    check_distinct_columns(names, what)
+    kept = _columns_to_keep(names, wanted)
     columns = {
         name: _arrow_of_values(values, name, what)
         for name, values in zip(names, table.values())
         if name in kept
     }
-    lengths = {len(values) for values in columns.values()}
-    if len(lengths) > 1:
-        raise DataError(f"Columns of {what} differ in length: {sorted(lengths)} rows.")
+    check_equal_lengths(columns, what)
     return pa.table(columns)
 
 
 def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
     """Return one column; masked entries and None are missing."""
     array = to_array(values)
-    if array.ndim != 1:
-        raise DataError(
-            f"Column {name!r} of {what} has {array.ndim} dimensions; expected one value a row."
-        )
+    check_one_dimension(array, name, what)
     mask = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
     data = np.asarray(array)
     if data.dtype.kind == "f" and data.dtype.itemsize not in (4, 8):
@@ -152,13 +179,13 @@ def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
         data = data.astype(data.dtype.newbyteorder("="))
     try:
         return pa.array(data, mask=mask, from_pandas=True)
-    except REFUSALS:
+    except ARROW_ERRORS:
         raise DataError(_mixed(array.tolist(), name, what)) from None
 
 
 def to_array(values: Any) -> AnyArray:
-    """Return a sequence as an array; a list of different things is not made text of."""
-    # Not np.asarray: a masked array would lose its mask, and missing values their absence.
+    """Return a sequence as an array; a list that mixes text and numbers keeps its objects."""
+    # Not np.asarray: a masked array would lose its mask, and with it its missing values.
     array = np.asanyarray(values)
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         return np.array(values, dtype=object)
@@ -166,30 +193,38 @@ def to_array(values: Any) -> AnyArray:
 
 
 def _mixed(values: list[Any], name: str, what: str) -> str:
-    """Say what kinds of values a column mixes."""
+    """Return the message for a column that mixes types or holds values of an unknown type."""
     kinds: dict[str, Any] = {}
     for value in values:
         if value is not None and value == value:
             kinds.setdefault(type(value).__name__, value)
-    shown = " and ".join(f"{kind} ({value!r})" for kind, value in list(kinds.items())[:2])
+    examples = " and ".join(f"{kind} ({value!r})" for kind, value in list(kinds.items())[:2])
     fault = "mixes types" if len(kinds) > 1 else "holds values that cannot be used"
     return (
-        f"Column {name!r} of {what} {fault}: {shown}; make it one type, or leave it out with "
+        f"Column {name!r} of {what} {fault}: {examples}; make it one type, or leave it out with "
         "features=[...]."
     )
 
 
 def is_table(value: Any) -> bool:
-    """Say whether a value is itself a table, as opposed to a column or a number."""
+    """Say whether a value is a table, not a column or a number."""
     if isinstance(value, Mapping):
         return True
     try:
         nw.from_native(value)
     except TypeError:
         return False
-    except nw.exceptions.NarwhalsError:  # a table, though one with a fault
+    except nw.exceptions.NarwhalsError:  # a table, but one with an error in it
         return True
     return True
+
+
+def is_mapping_of_tables(data: Any) -> bool:
+    """Say whether data is a mapping of dataset names to tables."""
+    if not isinstance(data, Mapping) or not data:
+        return False
+    examples = {type(value): value for value in data.values()}
+    return all(is_table(value) for value in examples.values())
 
 
 def is_lazy(value: Any) -> bool:

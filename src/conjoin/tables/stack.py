@@ -1,6 +1,8 @@
-"""Many tables, one dataset each, put one below the other with a column that names them.
+"""Several tables, each one dataset, stacked into one frame with a column that names the dataset.
 
-Columns that only some tables have, and types that do not fit together, are settled here.
+A mapping of names to tables enters; one frame and its roles leave. Columns that only some tables
+have are dropped, filled with missing values or refused, as the argument `columns` says. Types of
+one column are brought together, or an error names the two datasets where they differ.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,18 +13,37 @@ import pyarrow as pa
 
 from conjoin.errors import DataError
 from conjoin.tables.frame import Frame, in_memory, to_frame
-from conjoin.tables.names import DATASET, is_valid
-from conjoin.tables.schema import Roles
+from conjoin.tables.names import DATASET, is_utf8
+from conjoin.tables.roles import Roles
 from conjoin.text import quoted
 
 
 def stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[Frame, Roles]:
-    """Put tables one below the other, with a column that names them."""
+    """Return one frame of all tables, and the roles with the column that names the dataset."""
+    tables = _read_tables(data, roles)
+    everything = dict.fromkeys(c for t in tables.values() for c in t.column_names)
+    dropped = columns_to_drop(_lacking(tables, everything), roles, columns, set(everything))
+    by = DATASET
+    while by in everything:
+        by += "_"
+    parts = [
+        table.append_column(by, pa.repeat(name, len(table)))
+        for name, table in _aligned(tables, dropped, roles).items()
+    ]
+    stacked = pa.concat_tables(parts, promote_options="default")
+    features = roles.features and tuple(c for c in roles.features if c not in dropped)
+    return nw.from_native(stacked, eager_only=True), Roles(
+        roles.target, (by,), features, roles.weights
+    )
+
+
+def _read_tables(data: Mapping[Any, Any], roles: Roles) -> dict[str, pa.Table]:
+    """Return every table in memory, by name, with the columns that may be used."""
     wanted = None if roles.features is None else {*roles.features, *roles.aside}
     tables: dict[str, pa.Table] = {}
     for key, value in data.items():
         name = str(key)
-        if not is_valid(name):
+        if not is_utf8(name):
             raise DataError(f"The name of dataset {name!r} is not valid text; rename it.")
         if name in tables:
             raise DataError(
@@ -35,20 +56,7 @@ def stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[F
         if wanted is not None:
             table = table.select([c for c in table.column_names if c in wanted])
         tables[name] = table
-    everything = dict.fromkeys(c for t in tables.values() for c in t.column_names)
-    dropped = settle_columns(_lacking(tables, everything), roles, columns, set(everything))
-    free = DATASET
-    while free in everything:
-        free += "_"
-    parts = [
-        table.append_column(free, pa.repeat(name, len(table)))
-        for name, table in _aligned(tables, dropped, roles).items()
-    ]
-    stacked = pa.concat_tables(parts, promote_options="default")
-    features = roles.features and tuple(c for c in roles.features if c not in dropped)
-    return nw.from_native(stacked, eager_only=True), Roles(
-        roles.target, (free,), features, roles.weights
-    )
+    return tables
 
 
 def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -63,6 +71,7 @@ def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> d
 
 
 def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
+    """Raise an error if a table has no target or no weights."""
     for role, column in (("target", roles.target), ("weights", roles.weights)):
         if column is not None and column not in columns:
             raise DataError(
@@ -71,13 +80,17 @@ def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
             )
 
 
-def settle_columns(
+def columns_to_drop(
     lacking: Mapping[str, Sequence[str]],
     roles: Roles,
     columns: str | None,
     everything: set[str],
 ) -> set[str]:
-    """Return the columns to drop, of those that some datasets lack; refuse without a choice."""
+    """Return the columns to drop because some datasets lack them.
+
+    `lacking` holds these columns with the datasets that lack them, `everything` all columns. If
+    `columns` is None and there are such columns, an error asks for a choice.
+    """
     if roles.features is not None:
         lacking = {c: lacking[c] for c in lacking if c in roles.features}
     shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
@@ -101,37 +114,46 @@ def settle_columns(
 def _aligned(
     tables: Mapping[str, pa.Table], dropped: Collection[str], roles: Roles
 ) -> dict[str, pa.Table]:
-    """Bring every column to one type in all datasets; refuse where it is of different kinds."""
-    seen: dict[str, tuple[str, str]] = {}
+    """Return the tables without dropped columns, each column with one type in all datasets."""
+    types = _common_types(tables, dropped, roles)
+    aligned = {}
+    for name, table in tables.items():
+        kept = [c for c in table.column_names if c not in dropped]
+        # A column without values in all datasets has no type yet.
+        columns = [_cast(table.column(c), types.get(c, pa.float64())) for c in kept]
+        aligned[name] = pa.table(columns, names=kept)
+    return aligned
+
+
+def _common_types(
+    tables: Mapping[str, pa.Table], dropped: Collection[str], roles: Roles
+) -> dict[str, Any]:
+    """Return one type for each column; raise an error if two datasets differ in its kind."""
+    first_seen: dict[str, tuple[str, str]] = {}  # kind, and the first dataset with it
     types: dict[str, set[Any]] = {}
     for name, table in tables.items():
         for column, values in zip(table.column_names, table.columns):
             if column in dropped or values.null_count == len(values):
-                continue  # a column without values has any type
+                continue  # a column without values fits any type
             kind = _kind(values.type)
-            first = seen.setdefault(column, (kind, name))
+            first_kind, first = first_seen.setdefault(column, (kind, name))
             types.setdefault(column, set()).add(values.type)
-            if first[0] != kind:
+            if first_kind != kind:
                 next_step = (
                     "give it one type everywhere"
                     if column in roles.aside
                     else "make it one type, or leave it out with features=[...]"
                 )
                 raise DataError(
-                    f"Column {column!r} is {_shown_kind(tables[first[1]], column)} in dataset "
-                    f"{first[1]!r} and {_shown_kind(table, column)} in dataset {name!r}; "
+                    f"Column {column!r} is {_kind_in_words(tables[first], column)} in dataset "
+                    f"{first!r} and {_kind_in_words(table, column)} in dataset {name!r}; "
                     f"{next_step}."
                 )
-    common = {c: _common_type(seen[c][0], found) for c, found in types.items()}
-    aligned = {}
-    for name, table in tables.items():
-        kept = [c for c in table.column_names if c not in dropped]
-        columns = [_cast(table.column(c), common.get(c, pa.float64())) for c in kept]
-        aligned[name] = pa.table(columns, names=kept)
-    return aligned
+    return {c: _common_type(first_seen[c][0], found) for c, found in types.items()}
 
 
 def _kind(dtype: Any) -> str:
+    """Return the kind of a type, in words; types of one kind can be stacked."""
     if is_text(dtype):
         return "text"
     if pa.types.is_timestamp(dtype) and dtype.tz is not None:
@@ -145,13 +167,14 @@ def _kind(dtype: Any) -> str:
     return f"of type {dtype}"
 
 
-def _shown_kind(table: pa.Table, column: str) -> str:
+def _kind_in_words(table: pa.Table, column: str) -> str:
+    """Return the kind for a message; true/false stacks with numbers but is not called one."""
     dtype = table.column(column).type
     return "true/false" if pa.types.is_boolean(dtype) else _kind(dtype)
 
 
 def is_text(dtype: Any) -> bool:
-    """Say whether a type of Arrow is text."""
+    """Say whether an Arrow type is text."""
     return any(
         test(dtype)
         for test in (
@@ -164,6 +187,7 @@ def is_text(dtype: Any) -> bool:
 
 
 def _common_type(kind: str, types: set[Any]) -> Any:
+    """Return one type that holds the values of all types of one kind."""
     if kind == "text":
         return pa.large_string()
     if len(types) == 1:

@@ -1,4 +1,4 @@
-"""Labels as files have them."""
+"""Class labels in files: words, truth values, and files that differ."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ def test_true_and_false_of_a_csv_file_are_truth_values(words, tmp_path):
     written = table.assign(y=np.where(table.y, *words))
     written.loc[5, "y"] = None
     written.to_csv(tmp_path / "t.csv", index=False)
-    with pytest.warns(ConjoinWarning, match="1 of 90 rows are left out"):
+    with pytest.warns(ConjoinWarning, match="1 of 90 rows is left out"):
         result = conjoin.partition(tmp_path / "t.csv", target="y", by="shop")
     assert result.classes == (False, True)
     assert np.mean(result.predict(table) == table.y) > 0.6

@@ -1,0 +1,92 @@
+"""The last step to a `DatasetCollection`: checks on the numbers, then rows sorted by dataset.
+
+Arrays of features, target and weights enter, with the dataset of every row; a collection leaves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray
+from conjoin.errors import DataError
+from conjoin.families import check_counts
+from conjoin.tables.checks import check_magnitude, check_names, check_target_varies, drop_constant
+from conjoin.tables.dataset import DatasetCollection
+from conjoin.tables.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """Rows as numbers, in the order of the table.
+
+    Parameters
+    ----------
+    X : array, shape (rows, features)
+    y : array, shape (rows,)
+    weights : array, shape (rows,), optional
+        None if all rows have the same weight.
+    names : list of str
+        Datasets, in natural order.
+    codes : array, shape (rows,)
+        Position in `names` of every row's dataset.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    weights: FloatArray | None
+    names: list[str]
+    codes: IntArray
+
+
+def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollection:
+    """Return the rows sorted by dataset, after the last checks; `fewest` datasets are needed."""
+    if rows.weights is not None:
+        rows = _with_positive_weights(rows, rows.weights, schema.roles.weights)
+    X, y, names = rows.X, rows.y, rows.names
+    check_names(names, len(y), schema.roles, fewest)
+    _check_response(y, schema)
+    low, high = X.min(axis=0), X.max(axis=0)
+    check_magnitude(
+        (*schema.features, schema.roles.target),
+        np.append(np.maximum(-low, high), np.abs(y).max()),
+    )
+    schema, varying = drop_constant(schema, low == high)
+    order = np.argsort(rows.codes, kind="stable")
+    starts = np.searchsorted(rows.codes[order], np.arange(len(names) + 1))
+    weights = np.ones(len(y)) if rows.weights is None else rows.weights[order]
+    X = X[order] if varying.all() else X[order][:, varying]
+    return DatasetCollection(tuple(names), schema, X, y[order], weights, starts)
+
+
+def _check_response(y: FloatArray, schema: Schema) -> None:
+    """Raise an error if counts are not counts, or if the target has one value in all rows."""
+    response, target = schema.response, schema.roles.target
+    if response.family == "poisson":
+        check_counts(y, target)
+    if response.classes and np.ptp(y) == 0:
+        raise DataError(
+            f"Target {target!r} has one class in all rows, {response.classes[int(y[0])]!r}; there "
+            "is nothing to predict. Choose another target."
+        )
+    check_target_varies(target, float(y.min()), float(y.max()))
+
+
+def _with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None) -> EncodedRows:
+    """Return the rows with a weight above zero; raise an error for weights that make no sense."""
+    names, codes = rows.names, rows.codes
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, codes, w)
+    bad = (largest <= 0) | (np.bincount(codes, w < 0, minlength=len(names)) > 0)
+    if np.isinf(largest).any():
+        raise DataError(
+            f"Weights {column!r} of dataset {names[int(np.argmax(largest))]!r} are infinite in a "
+            "row; correct or drop the row."
+        )
+    if bad.any():
+        k = int(np.argmax(bad))
+        raise DataError(
+            f"Weights {column!r} of dataset {names[k]!r} must be >= 0 and not all zero; the "
+            f"smallest is {w[codes == k].min():g}."
+        )
+    kept = w > 0
+    return EncodedRows(rows.X[kept], rows.y[kept], w[kept], names, codes[kept])

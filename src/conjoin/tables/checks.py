@@ -1,0 +1,165 @@
+"""Checks and warnings on rows and columns, the same wherever the rows are.
+
+`tables.collect` uses them for rows in memory, `engine.remote` for rows that stay in a database or
+on a cluster. Frames, names and ranges enter; errors or warnings leave, each one naming the column,
+the value and the next step.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from conjoin._typing import AnyArray, FloatArray
+from conjoin.errors import DataError, warn_caller
+from conjoin.tables.encoding import Date, LeftOut, present
+from conjoin.tables.frame import Frame
+from conjoin.tables.names import SEPARATOR
+from conjoin.tables.roles import Roles
+from conjoin.tables.schema import Schema
+from conjoin.text import quoted
+
+# Up to this many datasets may all have a single row, since a small table may be so by design. More
+# of them are almost surely row numbers that were given as dataset names by mistake.
+MOST_SINGLE_ROWS = 2000
+# Its square is 1e300, so a sum of 1e8 squares still fits into float64 (up to 1.8e308).
+LARGEST = 1e150
+MOST_REASONS = 3  # columns that a warning lists with reasons: more do not fit on two lines
+
+
+def check_target(frame: Frame, roles: Roles) -> None:
+    """Raise an error if target or weights are not numbers, or dataset names not single values."""
+    types = frame.collect_schema()
+    for column in roles.by:
+        if types[column].is_nested():
+            raise DataError(
+                f"by={column!r} is of type {types[column]}; choose a column of text or numbers."
+            )
+    for role, name in (("target", roles.target), ("weights", roles.weights)):
+        if name is None or types[name].is_numeric() or types[name] == nw.Boolean:
+            continue
+        values: Any = frame.select(name).drop_nulls().head(1)
+        if isinstance(values, nw.LazyFrame):
+            values = values.collect()
+        found = values.get_column(name).to_list()
+        if not found:
+            raise DataError(
+                f"{role}={name!r} is missing in all rows; there is nothing to learn from. Choose "
+                "another column."
+            )
+        raise DataError(
+            f"{role}={name!r} is not numeric: its type is {types[name]}, with values such as "
+            f"{found[0]!r}; choose a column of numbers."
+        )
+
+
+def known_rows(roles: Roles) -> nw.Expr:
+    """Return an expression that is true where target, dataset names and weight are present."""
+    known = ~present(nw.col(roles.target)).is_null()
+    if roles.weights:
+        known = known & ~present(nw.col(roles.weights)).is_null()
+    for name in roles.by:
+        known = known & ~nw.col(name).is_null()
+    return known
+
+
+def no_rows() -> DataError:
+    """Return the error for a table without rows."""
+    return DataError("There is no dataset: data has no rows; pass a table with rows.")
+
+
+def warn_unknown_rows(dropped: int, rows: int, roles: Roles, lost: str = "") -> None:
+    """Warn of rows without target, dataset name or weight; raise an error if all rows are so."""
+    needed = (roles.target, *roles.by, *([roles.weights] if roles.weights else []))
+    columns = " or ".join(repr(name) for name in needed)
+    if dropped == rows:
+        every = "the only row" if rows == 1 else f"all {rows:,} rows"
+        raise DataError(
+            f"{columns} is missing in {every}; there is nothing to learn from. Check these columns."
+        )
+    warn_dropped_rows(dropped, rows, f"{columns} is missing", lost)
+
+
+def warn_dropped_rows(dropped: int, rows: int, reason: str, lost: str = "") -> None:
+    """Warn of the number of rows that are left out, the reason, and the datasets that are lost."""
+    if dropped:
+        are = "is" if dropped == 1 else "are"
+        warn_caller(f"{dropped:,} of {rows:,} rows {are} left out because {reason}{lost}.")
+
+
+def lost_datasets(before: Sequence[str], after: Sequence[str]) -> str:
+    """Return the end of a warning: the datasets that have no row left, if there are any."""
+    remaining = set(after)
+    lost = [name for name in before if name not in remaining]
+    if not lost:
+        return ""
+    words = "dataset" if len(lost) == 1 else "datasets"
+    return f"; no row is left of {words} {quoted(lost)}"
+
+
+def warn_columns(schema: Schema) -> None:
+    """Warn of columns that are left out, and how dates are used."""
+    left_out = [e for e in schema.encodings if isinstance(e, LeftOut)]
+    if left_out:
+        reasons = "; ".join(f"{e.name!r} ({e.reason})" for e in left_out[:MOST_REASONS])
+        more = len(left_out) - MOST_REASONS
+        warn_caller(f"Columns left out: {reasons}{f' and {more} more' if more > 0 else ''}.")
+    for e in schema.encodings:
+        if isinstance(e, Date):
+            warn_caller(f"Column {e.name!r} is a {e.describe()}.")
+
+
+def check_magnitude(names: Sequence[str], largest: FloatArray) -> None:
+    """Raise an error if values of a column are too large to be squared; `largest` per column."""
+    if largest.max() > LARGEST:
+        name = names[int(np.argmax(largest))]
+        raise DataError(
+            f"Column {name!r} has values up to {largest.max():g}, which are too large to square; "
+            f"use a larger unit, so that values stay below {LARGEST:g}."
+        )
+
+
+def check_target_varies(target: str, low: float, high: float) -> None:
+    """Raise an error if the target has one value in all rows."""
+    if low == high:
+        raise DataError(
+            f"Target {target!r} is {low:g} in every row of every dataset; there is nothing to "
+            "predict. Choose another target."
+        )
+
+
+def check_names(names: Sequence[str], rows: int, roles: Roles, fewest: int = 2) -> None:
+    """Raise an error if there are fewer than `fewest` datasets, or if each one is a single row."""
+    by = SEPARATOR.join(roles.by)
+    if len(names) < fewest:
+        raise DataError(
+            f"There is only one dataset ({names[0]!r}): by={by!r} has one value; joining needs at "
+            "least two."
+        )
+    if len(names) == rows > MOST_SINGLE_ROWS:
+        raise DataError(
+            f"Each of the {rows:,} datasets has a single row (by={by!r}), so they cannot be "
+            "compared; name the column of datasets with by, not one that numbers the rows."
+        )
+
+
+def drop_constant(schema: Schema, constant: AnyArray) -> tuple[Schema, AnyArray]:
+    """Leave out features with one value in all rows: the intercept already has their effect.
+
+    `constant` (features,) is true for them. The schema and the features that stay (features,) are
+    returned.
+    """
+    features = schema.features
+    if constant.all():
+        raise DataError(
+            f"Columns {quoted(features)} are constant over all datasets; there is no feature to "
+            "learn from. Add a column that varies."
+        )
+    dropped = [name for name, is_constant in zip(features, constant) if is_constant]
+    columns = [name for name in dropped if name in schema.columns]
+    if columns:
+        warn_caller(
+            f"Columns left out because they have one value in all datasets: {quoted(columns)}."
+        )
+    return schema.without(dropped), ~constant

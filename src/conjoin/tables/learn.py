@@ -1,0 +1,283 @@
+"""How each column of the training rows is to be used.
+
+A frame and the roles of its columns enter; a `Schema` leaves. The type and the values of a column
+alone decide its rule, so the same table gives the same rules on every engine.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from conjoin.errors import DataError
+from conjoin.tables.encoding import (
+    DAYS_IN_YEAR,
+    DIGITS,
+    MISSING,
+    OTHER,
+    Category,
+    Date,
+    Encoding,
+    Flag,
+    LeftOut,
+    Number,
+    as_date,
+    as_text,
+    in_years,
+    present,
+)
+from conjoin.tables.frame import Frame, one_row
+from conjoin.tables.names import SEPARATOR
+from conjoin.tables.parse import date_format, is_number
+from conjoin.tables.roles import Roles, check_roles
+from conjoin.tables.schema import Schema
+from conjoin.text import quoted
+
+# Categories with a 0/1 feature of their own. It bounds the features that one text column adds. A
+# text column with more different values is also tested for numbers and dates.
+MOST_LEVELS = 20
+# A category needs this share of all rows, and this number of rows, for a feature of its own. With
+# fewer rows its coefficient would depend on a handful of values. The same number of missing values
+# is needed for an indicator.
+RAREST = 0.01
+FEWEST = 5
+MOST_REASONS = 5  # columns that the message lists if none can be used: enough to see a pattern
+# Dates must span half a year for a season and two weeks for a weekday. A shorter span does not
+# show the cycle, and its features could not be told from the trend.
+HALF_A_YEAR, TWO_WEEKS = 0.5, 14 / DAYS_IN_YEAR
+
+
+def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
+    """Return the rule for every feature column.
+
+    `missing` says how to treat missing values of features: "indicator" (fill in the median and add
+    an indicator column), "median" (fill in only), "drop" (leave out the rows: the caller does that
+    with `schema.complete_rows`) or "raise".
+    """
+    types = dict(frame.collect_schema().items())
+    check_roles(roles, list(types))
+    names = roles.feature_columns(types)
+    if not names:
+        besides = quoted(sorted(set(roles.aside)))
+        raise DataError(f"There is no column besides {besides}; add features.")
+    facts = _summarize_columns(frame, {name: types[name] for name in names})
+    for name in names:
+        if types[name].is_numeric():
+            _check_finite(frame, name, facts, roles.by)
+    encodings = tuple(_rule(frame, name, types[name], facts, missing) for name in names)
+    if not any(e.features() for e in encodings):
+        reasons = "; ".join(f"{e.name!r} {e.describe()}" for e in encodings[:MOST_REASONS])
+        raise DataError(f"No column can be used as a feature: {reasons}.")
+    _check_distinct_features(encodings)
+    return Schema(roles, encodings)
+
+
+def _check_distinct_features(encodings: Sequence[Encoding]) -> None:
+    """Raise an error if two columns would give features of one name."""
+    column_of: dict[str, str] = {}
+    for e in encodings:
+        for feature in e.features():
+            if feature in column_of:
+                raise DataError(
+                    f"Columns {column_of[feature]!r} and {e.name!r} would both give a feature "
+                    f"named {feature!r}; rename one of them."
+                )
+            column_of[feature] = e.name
+
+
+def _summarize_columns(frame: Frame, types: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the number of rows, and count, min, max and mean of all columns, in one query."""
+    asked = [nw.len().alias("rows")]
+    for name, dtype in types.items():
+        column = nw.col(name)
+        if dtype.is_numeric():
+            asked += _summary(name, present(column))
+        elif dtype == nw.Boolean:
+            asked.append(column.count().alias(f"count {name}"))
+        elif dtype in (nw.Date, nw.Datetime):
+            asked += _date_summary(name, column)
+    return one_row(frame.select(*asked))
+
+
+def _summary(name: str, values: nw.Expr) -> list[nw.Expr]:
+    """Return expressions for count, min, max and mean of numbers."""
+    return [
+        values.count().alias(f"count {name}"),
+        values.min().alias(f"min {name}"),
+        values.max().alias(f"max {name}"),
+        values.mean().alias(f"mean {name}"),
+    ]
+
+
+def _date_summary(name: str, date: nw.Expr) -> list[nw.Expr]:
+    """Return the same for dates: their count, and their range and mean in years."""
+    return [date.count().alias(f"count {name}"), *_summary(name, in_years(date))[1:]]
+
+
+def _rule(frame: Frame, name: str, dtype: Any, facts: Mapping[str, Any], missing: str) -> Encoding:
+    """Return the rule for one column, by its type."""
+    rows = int(facts["rows"])
+    if dtype.is_numeric():
+        return _number(frame, name, facts, missing, text=False)
+    if dtype == nw.Boolean:
+        return _flag(name, rows - int(facts[f"count {name}"]), rows, missing)
+    if dtype in (nw.Date, nw.Datetime):
+        return _date(frame, name, facts, None, missing, times=dtype == nw.Datetime)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _text(frame, name, rows, missing)
+    return LeftOut(name, f"its type {dtype} is not a number, text, true/false or a date")
+
+
+def _check_finite(
+    frame: Frame, name: str, facts: Mapping[str, Any], by: Sequence[str] = ()
+) -> None:
+    """Raise an error that names the dataset if a column of numbers has an infinite value."""
+    ends = (facts[f"min {name}"], facts[f"max {name}"])
+    if all(end is None or math.isfinite(float(end)) for end in ends):
+        return
+    where = ""
+    if by:
+        infinite: Any = frame.filter(present(nw.col(name)).abs() == math.inf).head(1).select(*by)
+        found = [str(value) for value in one_row(infinite).values()]
+        where = f" in dataset {SEPARATOR.join(found)!r}"
+    raise DataError(f"Column {name!r} has an infinite value{where}; correct or drop such rows.")
+
+
+def _check_missing_allowed(name: str, absent: int, rows: int, missing: str) -> None:
+    """Raise an error if values are missing and missing="raise"."""
+    if absent and missing == "raise":
+        raise DataError(
+            f"Column {name!r} lacks {absent} of {rows} values; fill them, or choose "
+            "missing='indicator', 'median' or 'drop'."
+        )
+
+
+def _number(
+    frame: Frame, name: str, facts: Mapping[str, Any], missing: str, *, text: bool
+) -> Encoding:
+    rows, count = int(facts["rows"]), int(facts[f"count {name}"])
+    if count == 0:
+        return LeftOut(name, "all values are missing")
+    _check_finite(frame, name, facts)
+    absent = rows - count
+    if not absent:
+        return Number(name, float(facts[f"mean {name}"]), text=text)
+    _check_missing_allowed(name, absent, rows, missing)
+    fill = _median(frame, name, text)
+    return Number(name, fill, _needs_indicator(absent, missing), text, absent)
+
+
+def _needs_indicator(absent: int, missing: str) -> bool:
+    return missing == "indicator" and absent >= FEWEST
+
+
+def _flag(name: str, absent: int, rows: int, missing: str) -> Encoding:
+    _check_missing_allowed(name, absent, rows, missing)
+    return Flag(name, indicator=_needs_indicator(absent, missing))
+
+
+def _median(frame: Frame, name: str, text: bool) -> float:
+    """Return the exact median. Dask only has an approximate one: there the column is fetched."""
+    column = nw.col(name)
+    values = present(as_text(column) if text else column)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
+        numbers = frame.select(values.alias("v")).collect().get_column("v").to_numpy()
+        return float(np.nanmedian(numbers))
+    return float(one_row(frame.select(values.median().alias("v")))["v"])
+
+
+def _date(
+    frame: Frame,
+    name: str,
+    facts: Mapping[str, Any],
+    format: str | None,
+    missing: str,
+    *,
+    times: bool,
+) -> Encoding:
+    rows, count = int(facts["rows"]), int(facts[f"count {name}"])
+    if count == 0:
+        return LeftOut(name, "all values are missing")
+    _check_missing_allowed(name, rows - count, rows, missing)
+    span = float(facts[f"max {name}"]) - float(facts[f"min {name}"])
+    parts = ["years"]
+    if span >= HALF_A_YEAR:
+        parts.append("season")
+    if span >= TWO_WEEKS:
+        parts.append("weekday")
+    if times:
+        date = as_date(nw.col(name), format)
+        clock = (date.dt.hour() * 60 + date.dt.minute()).max().alias("latest")
+        if int(one_row(frame.select(clock))["latest"] or 0) > 0:
+            parts.append("time of day")
+    return Date(name, tuple(parts), round(float(facts[f"mean {name}"]), DIGITS), format)
+
+
+def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
+    counts = _level_counts(frame, name)
+    absent = counts.pop(None, 0)
+    if not counts:
+        return LeftOut(name, "all values are missing")
+    if {level.lower() for level in counts} == {"true", "false"}:
+        return _flag(name, absent, rows, missing)
+    _check_missing_allowed(name, absent, rows, missing)
+    if len(counts) > MOST_LEVELS:
+        special = _numbers_or_dates(frame, name, counts, rows, missing)
+        if special is not None:
+            return special
+    if absent:
+        counts[MISSING] = counts.get(MISSING, 0) + absent
+    return _category(name, counts, rows)
+
+
+def _level_counts(frame: Frame, name: str) -> dict[Any, int]:
+    """Return the number of rows of each category; None stands for missing values."""
+    levels = frame.select(as_text(nw.col(name)).alias("level"))
+    table: Any = levels.group_by("level").agg(nw.len().alias("rows"))
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    found = table.to_dict(as_series=False)
+    return {
+        None if level is None or level != level else str(level): int(n)
+        for level, n in zip(found["level"], found["rows"])
+    }
+
+
+def _numbers_or_dates(
+    frame: Frame, name: str, counts: Mapping[str, int], rows: int, missing: str
+) -> Encoding | None:
+    """Return the rule for numbers or dates written as text; None if the column is neither."""
+    odd = [value for value in counts if not is_number(value)]
+    if not odd or len(counts) - len(odd) > max(MOST_LEVELS, len(odd)):
+        if odd:
+            raise DataError(
+                f"Column {name!r} mixes numbers with text such as {min(odd)!r}; correct these "
+                "values, or leave the column out with features."
+            )
+        asked = _summary(name, present(as_text(nw.col(name))))
+        facts = {"rows": rows, **one_row(frame.select(*asked))}
+        return _number(frame, name, facts, missing, text=True)
+    format = date_format(list(counts))
+    if format is None:
+        return None
+    asked = _date_summary(name, as_date(nw.col(name), format))
+    facts = {"rows": rows, **one_row(frame.select(*asked))}
+    return _date(frame, name, facts, format, missing, times="%H" in format)
+
+
+def _category(name: str, counts: Mapping[str, int], rows: int) -> Encoding:
+    ordered = sorted(counts, key=lambda level: (-counts[level], level))
+    if len(ordered) == 1:
+        return LeftOut(name, f"it is {ordered[0]!r} in every row")
+    needed = max(FEWEST, RAREST * rows) if len(ordered) > 2 else 1
+    frequent = [level for level in ordered[:MOST_LEVELS] if counts[level] >= needed]
+    # A category of the table that is named OTHER is pooled with the rare ones.
+    frequent = [level for level in frequent if level != OTHER]
+    if not frequent or (
+        len(ordered) > MOST_LEVELS and sum(counts[level] for level in frequent) < rows / 2
+    ):
+        return LeftOut(name, f"text with {len(ordered):,} different values, most of them rare")
+    rare = len(ordered) - len(frequent)
+    return Category(name, frequent[0], tuple(frequent[1:]), rare > 0, rare)

@@ -1,0 +1,79 @@
+"""Numbers and dates that are written as text.
+
+Texts enter; whether they are numbers, and the date format that fits all of them, leave.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# Python parses dates about 100 times more slowly than Arrow (200,000 texts: 1.6 s and 0.016 s), but
+# Arrow also accepts 31 February and years of two digits. So Python checks about this many texts,
+# in 0.2 s, and Arrow checks all. With fewer, more dates such as 31 February go unnoticed.
+MOST_DATES_TRIED = 20_000
+# Texts that every engine reads as the same number. Python alone would also accept 1_000.
+NUMBER = re.compile(
+    r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
+)
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d.%m.%Y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
+SHORT_DATE_FORMATS = ("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%d-%b-%y")  # two-digit years
+TIME_FORMATS = ("%H:%M:%S", "%H:%M", "%H:%M:%SZ", "%I:%M %p", "%I:%M:%S %p")
+FORMATS = (
+    *DATE_FORMATS,
+    *SHORT_DATE_FORMATS,
+    *(f"{date}{gap}{time}" for date in DATE_FORMATS for gap in (" ", "T") for time in TIME_FORMATS),
+)
+
+
+def is_number(text: str) -> bool:
+    """Say whether every engine reads a text as a number.
+
+    >>> is_number("-1.5e3"), is_number("1_000"), is_number("1,5")
+    (True, False, False)
+    """
+    return NUMBER.fullmatch(text) is not None
+
+
+def date_format(texts: Sequence[str]) -> str | None:
+    """Return the first format that fits all texts, or None.
+
+    Where day and month cannot be told apart, the day comes first.
+
+    >>> date_format(["31/12/2017", "01/02/2018"])
+    '%d/%m/%Y'
+    >>> date_format(["sunny", "rainy"]) is None
+    True
+    """
+    some = texts[:: max(1, len(texts) // MOST_DATES_TRIED)]
+    return next((f for f in FORMATS if all_fit(some, f) and _all_fit_in_arrow(texts, f)), None)
+
+
+def all_fit(texts: Sequence[str], format: str) -> bool:
+    """Say whether Python reads all texts as dates of a format."""
+    try:
+        for text in texts:
+            datetime.strptime(text, format)
+    except ValueError:
+        return False
+    return True
+
+
+def _all_fit_in_arrow(texts: Sequence[str], format: str) -> bool:
+    found = pc.strptime(pa.array(texts, pa.string()), format, "us", error_is_null=True)
+    return int(found.null_count) == 0

@@ -1,0 +1,115 @@
+"""Which column of a table is the target, the dataset name, the weight, or a feature.
+
+The arguments `target`, `by`, `features` and `weights` enter; a checked `Roles` leaves.
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conjoin.errors import DataError
+from conjoin.text import quoted
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The role of each column.
+
+    Parameters
+    ----------
+    target : str
+        Column to predict.
+    by : tuple of str, default ()
+        Columns that name the dataset of a row.
+    features : tuple of str, optional
+        Columns to use as features; None means all columns without another role.
+    weights : str, optional
+        Column of row weights.
+
+    Raises
+    ------
+    DataError
+        If one column has two roles, or `features` is empty.
+
+    Examples
+    --------
+    >>> Roles("sales", ("store",)).aside
+    ['store', 'sales']
+    """
+
+    target: str
+    by: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+    weights: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.target in self.by:
+            raise DataError(
+                f"by={self.target!r} is also the target; name the column of datasets with by."
+            )
+        if self.features is None:
+            return
+        if not self.features:
+            raise DataError("features is empty; name at least one column, or leave it out.")
+        for column in self.features:
+            if column in self.aside:
+                raise DataError(
+                    f"features names {column!r}, which is the target, by or weights; leave it out "
+                    "of features."
+                )
+        repeated = sorted({c for c in self.features if self.features.count(c) > 1})
+        if repeated:
+            raise DataError(f"features names {repeated[0]!r} twice; name it once.")
+
+    @property
+    def aside(self) -> list[str]:
+        """Columns that are not features: dataset names, target and weights."""
+        return [*self.by, self.target, *([self.weights] if self.weights else [])]
+
+    def feature_columns(self, columns: Iterable[str]) -> list[str]:
+        """Return the feature columns of a table with these columns, in order."""
+        if self.features is not None:
+            return [*self.features]
+        aside = self.aside
+        return [column for column in columns if column not in aside]
+
+    @classmethod
+    def of(cls, target: Any, by: Any, features: Any, weights: Any) -> "Roles":
+        """Return the roles that a user's arguments describe; names may be whole numbers."""
+        if weights is not None and not isinstance(weights, str):
+            raise DataError(
+                f"weights is a {type(weights).__name__}; expected the name of a column of weights."
+            )
+        if features is not None:
+            features = _names(features)
+        return cls(str(target), () if by is None else _names(by), features, weights)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Return one name or several as texts; a set is sorted, so that its order is fixed."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return (str(value),)
+    names = tuple(str(name) for name in value)
+    return tuple(sorted(names)) if isinstance(value, (set, frozenset)) else names
+
+
+def check_roles(roles: Roles, columns: Sequence[str]) -> None:
+    """Raise an error if a role names a column that the table does not have."""
+    wanted = {"target": (roles.target,), "by": roles.by, "features": roles.features or ()}
+    wanted["weights"] = (roles.weights,) if roles.weights else ()
+    for role, names in wanted.items():
+        for name in names:
+            if name not in columns:
+                raise DataError(f"{role}={name!r} is not a column; {close_match(name, columns)}")
+
+
+def close_match(name: str, columns: Sequence[str]) -> str:
+    """Return the end of an error message: a column with a similar name, and the known columns.
+
+    >>> close_match("salez", ["store", "sales"])
+    "did you mean 'sales'? columns are 'store', 'sales'."
+    """
+    close = difflib.get_close_matches(name, sorted(columns), n=1)
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    return f"{guess}columns are {quoted(list(columns))}."
