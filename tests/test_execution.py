@@ -4,9 +4,10 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
+import conjoin
 from conjoin import execution
-from conjoin.api.pipeline import partition
 from conjoin.datasets import make_clusters
 
 
@@ -35,6 +36,39 @@ def test_the_same_answer_for_any_number_of_threads(monkeypatch):
     answers = []
     for workers in (1, 3):
         monkeypatch.setattr(execution, "_processors", lambda workers=workers: workers)
-        result = partition(tables, target="y")
+        result = conjoin.partition(tables, target="y")
         answers.append(np.array([fit.intercept for fit in result.coefficients.values()]))
     np.testing.assert_array_equal(*answers)
+
+
+def test_work_that_has_not_begun_is_cancelled_after_an_error(monkeypatch):
+    monkeypatch.setattr(execution, "_processors", lambda: 2)
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        if i == 0:
+            raise ValueError("first")
+        time.sleep(0.05)
+
+    with pytest.raises(ValueError, match="first"):
+        list(execution.in_threads(work, range(1000), alone=False))
+    assert len(begun) < 1000
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_two_pieces_of_work_give_both_results(alone):
+    assert execution.side_by_side(lambda: 1, lambda: "two", alone=alone) == (1, "two")
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_small_matrices_keep_the_linear_algebra_on_one_thread():
+    before = blas_threads()
+    with execution.small_matrices(execution.SMALL_COLUMNS):
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+    with execution.small_matrices(execution.SMALL_COLUMNS + 1):
+        assert blas_threads() == before

@@ -1,8 +1,8 @@
 """Errors and warnings, one class per stage of the flow.
 
-Every message is one sentence or two: the argument or column, the value received, what was
-expected, and the next step. All errors are also `ValueError`, so that code which knows nothing of
-conjoin can catch them.
+Every message has one or two sentences: the argument or column, the value received, what was
+expected, and the next step. All errors are also `ValueError`, so code that does not know conjoin
+can catch them.
 """
 
 import sys
@@ -11,7 +11,16 @@ from pathlib import Path
 
 
 class ConjoinError(ValueError):
-    """Root of all errors raised on purpose by conjoin."""
+    """Root of all errors that conjoin raises on purpose.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise DataError("Column 'price' is empty; drop it with columns=...")
+    ... except ValueError as error:
+    ...     print(error)
+    Column 'price' is empty; drop it with columns=...
+    """
 
 
 class ArgumentError(ConjoinError):
@@ -27,11 +36,11 @@ class ReadError(ConjoinError):
 
 
 class ConjoinWarning(UserWarning):
-    """Root of all warnings: the result stands, but the user should know something."""
+    """Root of all warnings: the result is valid, but the user should know something about it."""
 
 
 def warn_caller(text: str) -> None:
-    """Warn at the line outside of this library from which the call came."""
+    """Warn with `ConjoinWarning` at the line outside this library that made the call."""
     home = str(Path(__file__).parent)
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(home):

@@ -1,7 +1,9 @@
-"""How the work is run: the one place that sets threads.
+"""How the work is run: the only place that sets threads.
 
-The work is long stacks of small matrices. A linear algebra library that starts threads for each of
-them spends its time on waking them, and on a busy machine on waiting for them.
+Enters: functions and the items they work on. Leaves: their results, in the order of the items.
+
+The work is long stacks of small matrices. If the linear algebra library starts threads for each
+matrix, it spends its time on waking them and, on a busy machine, on waiting for them.
 """
 
 import os
@@ -12,7 +14,11 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+# Columns up to which the linear algebra library stays on one thread. Multiplying two matrices of 64
+# columns takes tens of microseconds, about as long as waking a thread; larger ones gain from it.
 SMALL_COLUMNS = 64
+# Threads at most. It bounds memory, since each thread holds stacks of matrices of all datasets; the
+# work is about eight strategies, so more threads would mostly wait for the slowest.
 MOST_WORKERS = 4
 
 Item = TypeVar("Item")
@@ -34,8 +40,8 @@ def in_threads(
 ) -> Iterator[Found]:
     """Give the results for all items, in their order, from threads unless `alone`.
 
-    Products and inverses of stacks leave the interpreter free for another thread meanwhile. The
-    results hang on the items only, so they are the same for any number of threads.
+    Products and inverses of stacks release the interpreter lock, so threads do run side by side.
+    The results depend on the items only: they are the same for any number of threads.
     """
     workers = min(_processors(), MOST_WORKERS, len(items))
     if alone or workers < 2:
@@ -44,7 +50,7 @@ def in_threads(
     pool = ThreadPoolExecutor(workers)
     try:
         yield from pool.map(work, items)
-    finally:  # what has not begun when interrupted is left
+    finally:  # after an interruption, work that has not begun is cancelled
         pool.shutdown(cancel_futures=True)
 
 

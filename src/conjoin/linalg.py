@@ -1,7 +1,8 @@
 """Batched linear algebra on small symmetric positive semi-definite matrices.
 
-All functions take stacks: leading axes are batch axes, the last two (or one) are the matrix (or
-vector). This is the only place in the package that decides on rank.
+Enters: stacks of matrices and vectors; leading axes are batch axes, the last two (or one) are the
+matrix (or vector). Leaves: products, inverses, solutions and ranks of the whole stack. This is the
+only place in the package that decides on rank.
 
 ==========  ==============================================================  ============
 symbol      meaning                                                         shape
@@ -9,14 +10,13 @@ symbol      meaning                                                         shap
 G           Gram matrix X'X, or a sum of such                               (..., p, p)
 R           G scaled to unit diagonal, G = s R s                            (..., p, p)
 s           square roots of the diagonal of G                               (..., p)
-S           sum of two inverses, G1^-1 + G2^-1                              (..., p, p)
 ==========  ==============================================================  ============
 
 **Rank.** A column counts as dependent when less than `RANK_TOLERANCE` of its squared length is new
-given all other columns (one over the diagonal of R^-1), so the decision hangs neither on the units
-of the columns nor on their order. **Dependent columns** get the Moore-Penrose inverse in the
-coordinates given, as the paper's overparametrised section defines it; it is not invariant to a
-change of those coordinates.
+given all other columns (one over the diagonal of R^-1). The decision depends neither on the units
+of the columns nor on their order. **Dependent columns** get the Moore-Penrose inverse in the given
+coordinates, as the paper's overparametrised section defines it. It is not invariant to a change of
+those coordinates.
 """
 
 import numpy as np
@@ -24,9 +24,32 @@ from scipy.linalg import lapack
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 
+# Share of a column's squared length that must be new. Rounding in X'X alone leaves 1e-16 and more,
+# so a much smaller tolerance would take copies of a column for new ones. A larger one would drop
+# columns that data determine well, such as x and x squared over a narrow range.
 RANK_TOLERANCE = 1e-10
+# Least eigenvalue of a matrix of unit diagonal, as a share of RANK_TOLERANCE, that numpy inverts
+# without an error. A matrix near the limit passes here, and the test of its inverse decides.
+REGULAR_SHARE = 1e-3
+# `definite_solve` sees what is new in a column given those before, not given all others. The margin
+# sends doubtful matrices to the exact test.
+DOUBTFUL_MARGIN = 100
+# Columns from which a Cholesky factor of each matrix is faster than one call for the whole stack.
+# Measured with one thread: half as fast at 16 columns, equal at 32, a tenth to a fifth faster from
+# 48 to 64.
+FEWEST_COLUMNS_FOR_LAPACK = 48
+# `top_eigenvalue` uses its own iteration for so many matrices or more, of 3 to 32 columns. Measured
+# with one thread against numpy: twice as fast for 2,000 matrices of 4 to 12 columns, equal for 256
+# of them, slower for 64 and above 20 columns. Other limits would save time there, at the price of
+# eigenvalues that differ in the eighth digit.
+FEWEST_MATRICES, LEAST_COLUMNS, MOST_COLUMNS = 64, 3, 32
+# Numbers of one block of it (640 kB), which stay in the processor's cache.
 CACHE_VALUES = 80_000
-FEWEST_COLUMNS_FOR_LAPACK = 48  # below them, one call for the whole stack is faster
+# Laguerre's iteration converges cubically: it stops when a step is below this share of the value,
+# since the next one would be below rounding. It needs a few steps; the limit guards against nan.
+ROOT_CLOSE, ROOT_STEPS = 1e-8, 50
+# The iteration starts this much above Gershgorin's bound, so never exactly at a root.
+ABOVE_BOUND = 1e-6
 
 
 def quadratic(v: FloatArray, M: FloatArray) -> FloatArray:
@@ -72,11 +95,11 @@ def _unit_diagonal(G: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _scaled_inverse(R: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Return R^-1 and where it may be used; elsewhere its values mean nothing."""
+    """Return R^-1 and where it may be used; elsewhere its values have no meaning."""
     try:
         inverse = np.linalg.inv(R)
     except np.linalg.LinAlgError:  # one singular matrix fails the whole stack: set those aside
-        regular = np.linalg.eigvalsh(R)[..., 0] > 1e-3 * RANK_TOLERANCE
+        regular = np.linalg.eigvalsh(R)[..., 0] > REGULAR_SHARE * RANK_TOLERANCE
         inverse = np.linalg.inv(np.where(regular[..., None, None], R, np.eye(R.shape[-1])))
     else:
         regular = np.ones(R.shape[:-2], dtype=bool)
@@ -85,17 +108,12 @@ def _scaled_inverse(R: FloatArray) -> tuple[FloatArray, BoolArray]:
     return inverse, regular & passed
 
 
-def rank(G: FloatArray) -> IntArray:
-    """Return the number of independent columns of each matrix of the stack."""
-    R, _ = _unit_diagonal(G)
-    return _rank_scaled(R, _scaled_inverse(R)[1])
-
-
 def _rank_scaled(R: FloatArray, full: BoolArray) -> IntArray:
+    """Return the number of independent columns; `full` says where all of them are."""
     p = R.shape[-1]
     ranks = np.full(full.shape, p, dtype=np.int64)
     if not np.all(full):
-        # A dependence was seen, so at least one direction goes.
+        # At least one column depends on the others, whatever the eigenvalues say.
         independent = np.linalg.eigvalsh(R[~full]) > RANK_TOLERANCE * p
         ranks[~full] = np.minimum(np.sum(independent, axis=-1), p - 1)
     return ranks
@@ -129,7 +147,7 @@ def definite_inverse_and_logdet(M: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return inverses and log-determinants of positive definite matrices (K, p, p)."""
     if M.shape[-1] < FEWEST_COLUMNS_FOR_LAPACK:
         return np.linalg.inv(M), np.linalg.slogdet(M)[1]
-    # Of larger matrices the Cholesky factor gives both, in a third of the time.
+    # The Cholesky factor gives both.
     inverses, logdets = np.empty_like(M), np.empty(len(M))
     for k, one in enumerate(M):
         factor, failed = lapack.dpotrf(one.T, lower=1, clean=0)
@@ -138,7 +156,7 @@ def definite_inverse_and_logdet(M: FloatArray) -> tuple[FloatArray, FloatArray]:
             continue
         inverses[k] = lapack.dpotri(factor, lower=1)[0]
         logdets[k] = 2 * np.sum(np.log(np.diagonal(factor)))
-    lower = np.tril(inverses, -1)  # above the diagonal LAPACK leaves what was there
+    lower = np.tril(inverses, -1)  # LAPACK fills the lower triangle only
     return np.tril(inverses) + np.swapaxes(lower, -1, -2), logdets
 
 
@@ -151,7 +169,7 @@ def definite_quadratic(
     """
     K, p = b.shape
     if p < FEWEST_COLUMNS_FOR_LAPACK:
-        # One factor gives both: the last pivot of [[M, b], [b', most]] is what remains of `most`.
+        # One factor gives both: the last squared pivot of [[M, b], [b', most]] is the first result.
         bordered = np.empty((K, p + 1, p + 1))
         bordered[:, :p, :p], bordered[:, :p, p], bordered[:, p, :p] = M, b, b
         bordered[:, p, p] = most
@@ -180,8 +198,8 @@ def _moore_penrose(G: FloatArray, ranks: IntArray) -> FloatArray:
 def solve(G: FloatArray, b: FloatArray, *, full_rank: bool = False) -> FloatArray:
     """Return G^-1 b for vectors b (..., p), Moore-Penrose where columns are dependent.
 
-    `full_rank=True` spares the rank test where the caller knows the answer (a sum of Gram matrices
-    is of full rank as soon as one of them is).
+    `full_rank=True` skips the rank test where the caller knows that no column is dependent: a sum
+    of Gram matrices has full rank as soon as one of them has.
     """
     if not full_rank:
         return matvec(inverse(G), b)
@@ -191,24 +209,19 @@ def solve(G: FloatArray, b: FloatArray, *, full_rank: bool = False) -> FloatArra
 
 
 def definite_solve(G: FloatArray, b: FloatArray) -> FloatArray:
-    """Return what `solve` returns, in half the time where hardly a matrix lacks full rank."""
+    """Return what `solve` returns, in half the time where nearly all matrices have full rank."""
     try:
         factor = np.linalg.cholesky(G)
         solution: FloatArray = np.linalg.solve(G, b[..., None])[..., 0]
     except np.linalg.LinAlgError:
         return solve(G, b)
-    # What is new in a column given those before; the margin allows for their order.
+    # Squared pivots are what is new in a column given those before.
     new = np.diagonal(factor, axis1=-2, axis2=-1) ** 2
-    share = 100 * RANK_TOLERANCE * np.diagonal(G, axis1=-2, axis2=-1)
+    share = DOUBTFUL_MARGIN * RANK_TOLERANCE * np.diagonal(G, axis1=-2, axis2=-1)
     doubtful = ~np.all(new > share, axis=-1)
     if doubtful.any():
         solution[doubtful] = solve(G[doubtful], b[doubtful])
     return solution
-
-
-def parallel_sum(G1: FloatArray, G2: FloatArray) -> FloatArray:
-    """Return G1 (G1 + G2)^-1 G2 = (G1^-1 + G2^-1)^-1, the paper's D'D, without inverting either."""
-    return symmetrise(np.matmul(G1, np.matmul(inverse(G1 + G2), G2)))
 
 
 def square_root(M: FloatArray) -> FloatArray:
@@ -222,14 +235,13 @@ def top_eigenvalue(M: FloatArray) -> FloatArray:
     """Return the largest eigenvalue of each positive semi-definite matrix of the stack.
 
     Large stacks of small matrices go through a tridiagonal form and Laguerre's iteration, both
-    over the whole stack at once: less than half the time of a full spectrum of each matrix.
+    over the whole stack at once. That avoids the full spectrum of each matrix.
     """
     p = M.shape[-1]
-    if M.ndim != 3 or len(M) < 64 or not 3 <= p <= 32:
+    if M.ndim != 3 or len(M) < FEWEST_MATRICES or not LEAST_COLUMNS <= p <= MOST_COLUMNS:
         value: FloatArray = np.linalg.eigvalsh(M)[..., -1]
         return value
-    # Blocks that stay in the processor's cache.
-    block = max(64, CACHE_VALUES // (p * p))
+    block = max(FEWEST_MATRICES, CACHE_VALUES // (p * p))
     parts = [_tridiagonal(M[start : start + block]) for start in range(0, len(M), block)]
     diagonal, squares = (np.concatenate(part, axis=1) for part in zip(*parts))
     return _largest_root(diagonal, squares)
@@ -264,9 +276,10 @@ def _tridiagonal(M: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _largest_root(d: FloatArray, e2: FloatArray) -> FloatArray:
     """Return the largest root of the characteristic polynomial of tridiagonal matrices.
 
-    Laguerre's iteration started above all roots of a real-rooted polynomial falls monotonically and
-    cubically to the largest. With f the ratio of successive leading minors at x, `slope` is f'/f
-    and `bend` f''/f; their sums over the minors give the derivatives of the polynomial's logarithm.
+    Started above all roots of a polynomial with real roots, Laguerre's iteration falls
+    monotonically and cubically to the largest. With f the ratio of successive leading minors at x,
+    `slope` is f'/f and `bend` f''/f. Their sums over the minors give the derivatives of the
+    polynomial's logarithm.
     """
     p = len(d)
     radius = np.zeros_like(d)
@@ -274,8 +287,8 @@ def _largest_root(d: FloatArray, e2: FloatArray) -> FloatArray:
     radius[:-1] += off
     radius[1:] += off
     above = np.max(d + radius, axis=0)  # Gershgorin
-    x = np.where(above > 0, above * (1 + 1e-6), 1.0)
-    for _ in range(50):
+    x = np.where(above > 0, above * (1 + ABOVE_BOUND), 1.0)
+    for _ in range(ROOT_STEPS):
         with np.errstate(divide="ignore", invalid="ignore"):
             reciprocal = 1 / (d[0] - x)
             slope, bend = -reciprocal, np.zeros_like(x)
@@ -291,6 +304,6 @@ def _largest_root(d: FloatArray, e2: FloatArray) -> FloatArray:
             step = p / (first + root)
         step = np.where(np.isfinite(step), step, 0.0)
         x = x - step
-        if np.all(np.abs(step) <= 1e-8 * np.abs(x)):  # the next step would be below rounding
+        if np.all(np.abs(step) <= ROOT_CLOSE * np.abs(x)):
             break
     return np.where(above > 0, x, 0.0)

@@ -1,4 +1,4 @@
-"""The bar that shows how far long work has come."""
+"""The progress bar of long work: steps done and in all enter, a line on standard error leaves."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,10 +9,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 @contextmanager
 def progress_bar(text: str, *, stays: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Give what is to be told the steps done and in all; they are shown on standard error.
+    """Show a bar on standard error, and give the function that reports steps done and in all.
 
-    By default the bar goes when the work ends, and is not there at all where standard error is no
-    terminal. With `stays` it is left standing, in a notebook or a log as well.
+    By default the bar disappears when the work ends, and is not shown where standard error is not a
+    terminal. With `stays` it remains, and is shown in notebooks and logs too.
+
+    Parameters
+    ----------
+    text : str
+        What the work is, shown before the bar.
+    stays : bool, default False
+        Whether the bar remains when the work has ended.
+
+    Yields
+    ------
+    callable
+        Takes the number of steps done and the number of steps in all.
     """
     console = Console(stderr=True)
     columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -24,5 +36,5 @@ def progress_bar(text: str, *, stays: bool = False) -> Iterator[Callable[[int, i
             bar.update(task, completed=done, total=total)
 
         yield update
-        whole = bar.tasks[0].total or 1  # work may end before its last step
+        whole = bar.tasks[0].total or 1  # the work may end before its last step
         update(int(whole), int(whole))

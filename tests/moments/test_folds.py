@@ -1,11 +1,13 @@
-"""Dealing rows into folds."""
+"""Random folds from a hash of values."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
-from conjoin.moments.folds import PRIME, ColumnHash, deal
+from conjoin.moments import Moments
+from conjoin.moments.folds import PRIME, ColumnHash, deal, deal_share, fold_moments, sort_by_cell
 
 
 def rows(sizes, p=3, seed=0):
@@ -40,7 +42,7 @@ def test_folds_are_independent_of_the_values():
         assert np.abs(means).max() * np.sqrt(2000) < 4
 
 
-def test_regular_values_are_dealt_at_random_too():
+def test_regular_values_get_random_folds_too():
     y = np.arange(5000.0)
     X = np.stack([y % 7, y // 7], axis=1)
     fold = deal(X, y, np.array([0, 5000]), ["weekday", "week"], 10, 0)
@@ -54,7 +56,7 @@ def test_regular_values_are_dealt_at_random_too():
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 1000), scale=st.sampled_from([1e-12, 1.0, 1e9]))
-def test_the_order_of_rows_and_columns_means_nothing(seed, scale):
+def test_the_order_of_rows_and_columns_does_not_matter(seed, scale):
     X, y, starts = rows([40], seed=seed)
     X = X * scale
     fold = deal(X, y, starts, NAMES, 5, 1)
@@ -64,7 +66,7 @@ def test_the_order_of_rows_and_columns_means_nothing(seed, scale):
     assert np.array_equal(again, fold[shuffled])
 
 
-def test_another_seed_deals_otherwise():
+def test_another_seed_gives_other_folds():
     X, y, starts = rows([200])
     same = np.mean(deal(X, y, starts, NAMES, 10, 0) == deal(X, y, starts, NAMES, 10, 1))
     assert same < 0.25
@@ -74,3 +76,34 @@ def test_another_seed_deals_otherwise():
 def test_hashes_stay_in_range_at_any_scale(largest):
     v = ColumnHash.of("a", largest, 0).mix(np.array([-largest, 0.0, largest / 3, largest]))
     assert (v >= 0).all() and (v < PRIME).all()
+
+
+def test_a_share_of_every_dataset_leaves_at_least_one_row():
+    X, y, starts = rows([1, 2, 10, 100])
+    dealt = deal_share(X, y, starts, NAMES, 0.3, 0)
+    assert np.add.reduceat(dealt, starts[:-1]).tolist() == [0, 0, 3, 30]
+    everything = deal_share(X, y, starts, NAMES, 1.0, 0)
+    assert np.add.reduceat(~everything, starts[:-1]).tolist() == [1, 1, 1, 1]
+
+
+def test_cells_are_folds_of_datasets_in_their_order():
+    fold = np.array([1, 0, 1, 2, 2])
+    cell, order, bounds = sort_by_cell(np.array([0, 3, 5]), fold, 3)
+    assert cell.tolist() == [1, 0, 1, 5, 5]
+    assert order.tolist() == [1, 0, 2, 3, 4]
+    assert bounds.tolist() == [0, 1, 3, 3, 3, 3, 5]
+
+
+def test_moments_of_folds_are_those_of_their_rows():
+    X, y, starts = rows([30, 12, 50])
+    w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    fold = deal(X, y, starts, NAMES, 4, 0)
+    found = fold_moments(X, y, w, starts, fold, 4)
+    assert found.shape == (3, 4)
+    for k in range(3):
+        for f in range(4):
+            own = np.arange(starts[k], starts[k + 1])
+            own = own[fold[own] == f]
+            alone = Moments.from_rows(X[own], y[own], w[own])
+            for name in ("G", "h", "q", "n", "w"):
+                assert_allclose(getattr(found, name)[k, f], getattr(alone, name), atol=1e-12)

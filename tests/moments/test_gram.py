@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from conjoin.moments import Basis, Moments
+from conjoin.moments import Moments
 
 FIELDS = ("G", "h", "q", "n", "w")
 
@@ -58,7 +58,7 @@ def test_integer_weights_repeat_rows_in_sums_but_not_in_counts():
     assert weighted.n == 5
 
 
-def test_errors_of_any_coefficients_come_from_moments():
+def test_moments_give_the_errors_of_any_coefficients():
     X, y, w = rows(3, 30, 3)
     m, beta = Moments.from_rows(X, y, w), np.array([0.3, -1.0, 2.0])
     residual = y - X @ beta
@@ -75,36 +75,23 @@ def test_moments_cannot_be_changed():
         m.G = X
 
 
-def test_year_and_price_columns_lose_no_digits():
-    rng = np.random.default_rng(0)
-    n = 400
-    year = rng.integers(2014, 2025, n).astype(float)
-    price = 1e7 + rng.standard_normal(n)
-    X = np.column_stack([year, price])
-    y = 3e5 + 0.5 * (year - 2019) - 2 * (price - 1e7) + 0.01 * rng.standard_normal(n)
-    basis = Basis.from_rows(X, y)
-    m = Moments.from_rows(basis.design(X), basis.response(y))
-    beta = np.linalg.solve(m.G, m.h)
-    intercept, slopes = basis.to_original(beta)
-    # The exact answer, from columns centred with integers and no rounding to speak of.
-    C = np.column_stack([np.ones(n), year - 2019, price - 1e7])
-    exact, rss = np.linalg.lstsq(C, y - 3e5, rcond=None)[:2]
-    assert_allclose(slopes, exact[1:], rtol=1e-9)
-    assert_allclose(m.sse(beta) * basis.target_scale**2, rss[0], rtol=1e-6)
-    raw = np.column_stack([np.ones(n), X])
-    naive = y @ y - (raw.T @ y) @ np.linalg.solve(raw.T @ raw, raw.T @ y)
-    assert abs(naive / rss[0] - 1) > 0.1  # what raw moments would have made of it
+@pytest.mark.parametrize("sizes", [[3] * 70, [1] * 69 + [400]], ids=["padded", "looped"])
+def test_many_datasets_have_the_moments_of_each_alone(sizes):
+    """Datasets of one size are padded into one product; very unequal ones are looped over."""
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    X, y, w = rows(0, int(starts[-1]), 2)
+    w[0] = 0.0
+    found = Moments.by_dataset(X, y, starts, w)
+    for k in (0, 1, len(sizes) - 1):
+        own = slice(starts[k], starts[k + 1])
+        alone = Moments.from_rows(X[own], y[own], w[own])
+        for field in FIELDS:
+            assert_allclose(getattr(found, field)[k], getattr(alone, field), atol=1e-12)
 
 
-def test_basis_there_and_back():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(5, 3, (40, 3)), rng.normal(-7, 2, 40)
-    for intercept in (True, False):
-        basis = Basis.from_rows(X, y, intercept=intercept)
-        slopes = rng.standard_normal(3)
-        beta = basis.from_original(np.asarray(1.5 if intercept else 0.0), slopes)
-        back_intercept, back = basis.to_original(beta)
-        assert_allclose(back, slopes)
-        assert_allclose(back_intercept, 1.5 if intercept else 0.0, atol=1e-12)
-        prediction = basis.design(X) @ beta * basis.target_scale + basis.target_center
-        assert_allclose(prediction, (1.5 if intercept else 0.0) + X @ slopes)
+def test_moments_of_clusters_are_sums_by_label():
+    X, y, w = rows(1, 40, 2)
+    each = Moments.by_dataset(X, y, np.arange(5) * 10, w)
+    found = each.sum_by(np.array([0, 1, 0, 1]))
+    for field in FIELDS:
+        assert_allclose(getattr(found, field)[1], getattr(each[1] + each[3], field))

@@ -21,13 +21,13 @@ def test_resamples_and_rows_left_out_equal_a_plain_loop(rows):
                 assert_allclose(getattr(moments, field)[b], expected, rtol=1e-9, atol=1e-9)
 
 
-def test_streams_depend_on_seed_and_names_alone():
+def test_streams_depend_on_seed_and_names_only():
     assert stream(0, "a").random() == stream(0, "a").random()
     values = {stream(s, *n).random() for s in (0, 1) for n in (("a",), ("b",), ("a", "b"), ("ab",))}
     assert len(values) == 8
 
 
-def test_canonical_order_forgets_how_rows_arrived():
+def test_the_canonical_order_does_not_depend_on_the_order_before():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (50, 2)).astype(float), rng.integers(0, 4, 50).astype(float)
     shuffle = rng.permutation(50)

@@ -1,4 +1,8 @@
-"""Moments: the sufficient statistics of least squares, formed once and added ever after."""
+"""Moments: the sufficient statistics of least squares, formed once from rows and then only added.
+
+Enters: rows of datasets. Leaves: `Moments` by dataset, fold or resample, in the coordinates of a
+`Basis`. All rooms after this one work on moments.
+"""
 
 from conjoin.moments.basis import Basis
 from conjoin.moments.gram import Moments

@@ -1,10 +1,13 @@
 """The centred and scaled coordinates in which moments are formed.
 
+Enters: rows, or ranges, means and spreads of the columns. Leaves: a `Basis` that turns rows into a
+design and coefficients back into the units of the data.
+
 A year or a price has a mean far from zero, and products of such columns lose digits that a
-residual sum of squares needs. So columns are centred and scaled first (one pass for mean and scale,
-one for the values), moments are formed on the result, and coefficients are brought back at
-the border. With an intercept this is an invertible change of features: least squares, its
-residuals and every decision that depends on them are unchanged.
+residual sum of squares needs. So columns are centred and scaled first, moments are formed from the
+result, and coefficients are converted back for the user. With an intercept this is an invertible
+change of features: least squares, its residuals and every decision that depends on them stay the
+same.
 """
 
 from dataclasses import dataclass
@@ -13,6 +16,9 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 
+# Largest entry of a scaled column, in standard deviations. Normal columns hardly reach it, so their
+# scale is the standard deviation. A flag that is set in one row of a thousand would have entries of
+# 30; the same prior variance of slopes would mean something else for it.
 FARTHEST = 4.0
 
 
@@ -48,8 +54,8 @@ class Basis:
         """Centre (with an intercept only) and scale by mean and spread of the weighted rows.
 
         The scale of a column is its standard deviation or, if that is larger, a `FARTHEST`-th of
-        its largest deviation. So a rare flag or a column with a wild value has no entry beyond
-        `FARTHEST`, and a variance for slopes means the same for it as for any other column.
+        its largest deviation. So a rare flag or a column with an outlier has no entry beyond
+        `FARTHEST`, and a variance of slopes means the same for it as for any other column.
         """
         w = np.ones(len(y)) if weights is None else weights
         if intercept:
@@ -100,6 +106,7 @@ class Basis:
         target_scale: float,
         intercept: bool,
     ) -> "Basis":
+        """Return the basis with scales from spreads and largest deviations (features,)."""
         scale = np.maximum(spread, farthest / FARTHEST)
         return cls(
             center=center,
@@ -111,7 +118,7 @@ class Basis:
 
     @classmethod
     def raw(cls, features: int, *, intercept: bool = False) -> "Basis":
-        """Return the identity: the paper's own coordinates."""
+        """Return the identity, under which moments have the units of the data."""
         return cls(np.zeros(features), np.ones(features), 0.0, 1.0, intercept)
 
     def target_sums(self, h: float, q: float, w: float) -> tuple[float, float]:
@@ -149,7 +156,7 @@ class Basis:
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted mean over rows, corrected once so that a large offset costs no digits."""
+    """Return the weighted mean over rows, corrected once so that a large offset costs no digits."""
     total = weights.sum()
     first = weights @ values / total
     correction = weights @ (values - first) / total

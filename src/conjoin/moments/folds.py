@@ -1,11 +1,14 @@
-"""Folds: rows of every dataset dealt out at random, whatever their order and wherever they live.
+"""Folds: rows of every dataset assigned at random, whatever their order and wherever they are.
 
-A row is placed by a hash of its values in whole numbers: a value is cut to 30 bits, mixed with
-constants drawn for its column, and the columns' sums are taken modulo a prime. All steps are exact,
-so any engine that knows whole numbers finds the same hash (`tables.reduce` says it to DuckDB, Dask
-and Spark). Inside a dataset rows are ordered by their hash and dealt one by one, which is balanced
-and as random as the hash; the fold at which dealing starts depends on the hash too, so that small
-datasets do not crowd into the first folds.
+Enters: rows sorted by dataset, names of columns, a random seed. Leaves: the fold of every row, and
+moments by dataset and fold.
+
+A hash of its values decides the fold of a row. A value is cut to 30 bits and mixed with constants
+drawn for its column, and the sums over columns are taken modulo a prime. All steps are exact in
+whole numbers, so DuckDB, Dask and Spark find the same hash (`engine.remote`). Inside a dataset,
+rows are ordered by their hash and dealt to the folds in turn. The folds are therefore balanced, and
+as random as the hash. The first fold depends on the hash too, so that small datasets do not crowd
+into the first folds.
 
 ==========  ===================================================  ============
 symbol      meaning                                              shape
@@ -13,7 +16,7 @@ symbol      meaning                                              shape
 u           a value as a whole number, 0 <= u < 2^31             (n, columns)
 v           (multiplier * u + shift) mod PRIME                   (n, columns)
 h1          sum over columns of (v^2 mod PRIME)^2, mod PRIME     (n,)
-h2          sum over columns of v, mod PRIME: settles ties       (n,)
+h2          sum over columns of v, mod PRIME: breaks ties        (n,)
 ==========  ===================================================  ============
 """
 
@@ -26,8 +29,14 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.moments.gram import Moments
 from conjoin.moments.resample import stream
 
+# A Mersenne prime: products of two numbers below it stay below 2^62 and fit into 64-bit integers.
 PRIME = 2**31 - 1
-HALF = 2**30
+# Values are cut to 30 bits and a sign; adding 2^30 makes them whole numbers from 0 to 2^31.
+BITS = 30
+HALF = 2**BITS
+# Largest exponent of a column's factor: 2^1023 is the largest power of two that a float holds.
+# Columns with all values below 2^-970 therefore share a cell of the hash.
+MOST_EXPONENT = 1000
 TARGET = ""  # stands for the target among the names of columns, none of which is empty
 
 
@@ -52,12 +61,11 @@ class ColumnHash:
         """Return the constants of a column whose largest absolute value is given."""
         rng = stream(seed, "folds", name)
         exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
-        # Of values below 2^-970 the factor would be no float; they share a cell.
-        factor = 2.0 ** min(30 - exponent, 1000)
+        factor = 2.0 ** min(BITS - exponent, MOST_EXPONENT)
         return cls(factor, int(rng.integers(1, PRIME)), int(rng.integers(PRIME)))
 
     def mix(self, values: FloatArray) -> IntArray:
-        """Return v of the values."""
+        """Return v of the module's table for values (n,)."""
         u = np.floor(values * self.factor).astype(np.int64) + HALF
         return (u * self.multiplier + self.shift) % PRIME
 
@@ -71,7 +79,7 @@ def deal(
     seed: int,
     largest: FloatArray | None = None,
 ) -> IntArray:
-    """Return the fold of every row, balanced inside each dataset.
+    """Return the fold of every row (N,), balanced inside each dataset.
 
     `names` are those of the columns of X; `largest` bounds the absolute values of each column and
     of the target, by default their maxima.
@@ -91,7 +99,7 @@ def deal_share(
     share: float,
     seed: int,
 ) -> BoolArray:
-    """Say which rows are dealt to a share of every dataset; the rest always has a row."""
+    """Say which rows (N,) belong to a random share of every dataset; the rest is never empty."""
     rank, _ = _rank(X, y, starts, names, seed, _largest(X, y))
     sizes = np.diff(starts)
     count = np.minimum(np.floor(share * sizes), sizes - 1)
@@ -100,6 +108,7 @@ def deal_share(
 
 
 def _largest(X: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the largest absolute value of each column and, last, of the target."""
     low, high = (f(X, axis=0, initial=0.0) for f in (np.min, np.max))
     return np.append(np.maximum(-low, high), np.max(np.abs(y), initial=0.0))
 
@@ -112,7 +121,7 @@ def _rank(
     seed: int,
     largest: FloatArray,
 ) -> tuple[IntArray, IntArray]:
-    """Return the rank of every row by its hash, and the least hash, inside its dataset."""
+    """Return the rank of every row by its hash inside its dataset, and the dataset's least hash."""
     h1, h2 = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
     for name, values, most in zip((*names, TARGET), (*X.T, y), largest):
         v = ColumnHash.of(name, float(most), seed).mix(values)

@@ -1,4 +1,7 @@
-"""Moments of datasets, folds and resamples: all that least squares ever needs of the rows.
+"""Moments of datasets, folds and resamples: all that least squares needs to know about rows.
+
+Enters: rows, or products of their columns. Leaves: `Moments`, which add, subtract, select and give
+the squared error of any coefficients.
 
 ==========  =====================================================  ============
 symbol      meaning                                                shape
@@ -10,14 +13,14 @@ n           number of rows with positive weight                    (...,)
 w           sum of weights; equal to n where rows are unweighted   (...,)
 ==========  =====================================================  ============
 
-The moments of a union are the sums of the parts' moments, so joining is addition. A row of weight
-w counts as a row whose noise has variance sigma^2 / w: errors are averaged with the weights,
-degrees of freedom count rows.
+The moments of a union are the sums of the parts' moments, so joining is addition. The noise of a
+row of weight w has variance sigma^2 / w. Errors are averaged with the weights; degrees of freedom
+count rows.
 
-A generalised linear model near given coefficients has moments of the same form, with Fisher's
-information for G (`models.local`). With several linear predictors a row, as of a model for classes,
-coordinates are in order of the columns of the design: first those of the first column for every
-predictor, then those of the second.
+Near given coefficients, a generalised linear model has moments of the same form, with Fisher's
+information as G (`models.likelihood`). A model for several classes has several linear predictors.
+Its coordinates follow the columns of the design: first the first column for every predictor, then
+the second.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,7 +32,11 @@ import numpy as np
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.linalg import dot, matvec, sum_by
 
+# `gram_by_dataset` pads datasets to one size if that makes at most this many times the rows, and if
+# there are at least so many datasets. More padding costs more than a product for each dataset, and
+# for few datasets a loop is as fast.
 MOST_PADDING = 3
+FEWEST_PADDED = 64
 FIELDS = ("G", "h", "q", "n", "w")
 
 
@@ -37,8 +44,21 @@ FIELDS = ("G", "h", "q", "n", "w")
 class Moments:
     """A stack of second moments; leading axes are batch axes (datasets, folds, resamples).
 
-    `outputs` is the number of linear predictors of a row, and so of intercepts; `unit_noise` says
-    that the noise variance is known to be one.
+    Parameters
+    ----------
+    G, h, q, n, w : arrays
+        See the module's table. They cannot be written to.
+    outputs : int
+        Number of linear predictors of a row, and so of intercepts.
+    unit_noise : bool
+        Whether the noise variance is known to be one.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0])
+    >>> one, two = Moments.from_rows(X, y), Moments.from_rows(X[:2], y[:2])
+    >>> float((one + two).n), float(one.sse(np.array([1.0, 2.0])))
+    (5.0, 0.0)
     """
 
     G: FloatArray
@@ -152,7 +172,7 @@ class Moments:
 
 
 def _gather(parts: Iterable[Moments], join: Callable[[list[FloatArray]], FloatArray]) -> Moments:
-    """Make one of several stacks, array by array."""
+    """Return one stack made of several, array by array."""
     items = list(parts)
     arrays = {f: join([getattr(item, f) for item in items]) for f in FIELDS}
     return Moments(**arrays, outputs=items[0].outputs, unit_noise=items[0].unit_noise)
@@ -163,9 +183,9 @@ def gram_by_dataset(A: FloatArray, starts: IntArray, dataset: IntArray) -> Float
     sizes = np.diff(starts)
     K, columns = len(sizes), A.shape[1]
     most = int(sizes.max(initial=0))
-    if K < 64 or K * most > MOST_PADDING * len(A):
+    if K < FEWEST_PADDED or K * most > MOST_PADDING * len(A):
         return np.stack([A[i:j].T @ A[i:j] for i, j in zip(starts[:-1], starts[1:])])
-    # Many small blocks of like size: one batched product of blocks filled up with zeros.
+    # Many small blocks of similar size: one batched product of blocks padded with zeros.
     padded = np.zeros((K, most, columns))
     padded[dataset, np.arange(len(A)) - starts[dataset]] = A
     return np.matmul(np.swapaxes(padded, 1, 2), padded)

@@ -1,8 +1,10 @@
-"""Moments of many resamples of one dataset, and random streams that depend on names alone.
+"""Moments of many resamples of one dataset, and random streams that depend on names only.
+
+Enters: rows of one dataset and drawn row numbers. Leaves: moments of the rows drawn and not drawn.
 
 A resample is a set of row numbers drawn with replacement. Its moments are those of the drawn
-rows; `left_out` are the moments of the rows that it did not take, each counted once, on which a
-model fitted to the resample can be judged.
+rows. `left_out` are the moments of the rows that were not drawn, each counted once. A model fitted
+to the resample can be validated on them.
 """
 
 import hashlib
@@ -13,14 +15,16 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments.gram import Moments
 
+# Numbers in one block of drawn rows (1 MB), which stays in the processor's cache. The result does
+# not depend on it.
 BLOCK_VALUES = 131_072
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
     """Return the random stream of a name (or of a cluster's names) under a seed.
 
-    It depends on nothing else, so that adding, removing or reordering datasets leaves the draws of
-    the others as they were.
+    It depends on nothing else: adding, removing or reordering datasets does not change the draws of
+    the others.
     """
     text = "\x1f".join(names).encode()
     words = np.frombuffer(hashlib.sha256(text).digest(), dtype=np.uint32)
@@ -28,7 +32,7 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
 
 def canonical_order(X: FloatArray, y: FloatArray) -> IntArray:
-    """Return an order of rows that depends on their values alone, not on how they arrived.
+    """Return an order of rows that depends on their values only, not on their order before.
 
     Rows are sorted by the target; those that tie, by one column after another.
     """
@@ -46,7 +50,7 @@ def canonical_order(X: FloatArray, y: FloatArray) -> IntArray:
 
 
 def split_rows(n: int, shares: tuple[float, ...], rng: np.random.Generator) -> tuple[IntArray, ...]:
-    """Split row numbers 0..n-1 at random into parts of the given shares (each at least a row)."""
+    """Split row numbers 0..n-1 at random into parts of given shares, each of at least one row."""
     order = rng.permutation(n)
     cuts = np.round(np.cumsum(shares)[:-1] / np.sum(shares) * n).astype(int)
     parts = len(shares)
@@ -55,7 +59,7 @@ def split_rows(n: int, shares: tuple[float, ...], rng: np.random.Generator) -> t
 
 
 def draw(rows: IntArray, n: int, resamples: int, rng: np.random.Generator) -> IntArray:
-    """Draw `resamples` times n of the given row numbers with replacement, shape (resamples, n)."""
+    """Draw n of the given row numbers with replacement, `resamples` times: (resamples, n)."""
     return rows[rng.integers(len(rows), size=(resamples, n))]
 
 
@@ -72,8 +76,8 @@ def resample(
 ) -> ResampledMoments:
     """Return the moments of the drawn rows and, from the dataset's total, of the rows left out."""
     drawn = draw_moments(X, y, weights, draws)
-    # What was drawn once is what was drawn, less every draw of a row beyond its first. Those
-    # draws are few; lists of unequal length are filled up with a row of weight zero.
+    # The rows drawn, each counted once, are all draws less every draw of a row beyond its first.
+    # Those draws are few; lists of unequal length are padded with a row of weight zero.
     ordered = np.sort(draws, axis=1)
     again = ordered[:, 1:] == ordered[:, :-1]
     place = np.cumsum(again, axis=1)
@@ -89,10 +93,10 @@ def resample(
 
 
 def draw_moments(X: FloatArray, y: FloatArray, weights: FloatArray, draws: IntArray) -> Moments:
-    """Return the moments of the drawn rows alone, shape (resamples,)."""
+    """Return the moments of the drawn rows only, shape (resamples,)."""
     A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(weights)[:, None]
     (resamples, n), width = draws.shape, A.shape[1]
-    # Blocks of rows that stay in the processor's cache, gathered into one buffer.
+    # Blocks of rows are gathered into one buffer.
     block = max(1, BLOCK_VALUES // max(n * width, 1))
     buffer = np.empty((min(block, resamples), n, width))
     P = np.empty((resamples, width, width))
