@@ -1,11 +1,10 @@
-"""How often verdicts on classes are wrong, over many pairs of datasets drawn from one truth.
+"""Level and power of verdicts on classes, over many simulated pairs of datasets.
 
-The gain is that of maximum likelihood: log loss on new rows of either dataset's own fit less that
-of the joint fit, expected over rows. It has no formula, so the distance between coefficients at
-which it is zero was found once by simulation (to find it anew run
-`python -m tests.statistical.test_classification_levels`); the gains of pairs just on either side of
-it are simulated again here. All pairs of a setting go through the engine together, as the datasets
-of one collection.
+The gain is that of maximum likelihood: the expected log loss on new rows of each dataset's own fit,
+minus that of the joint fit. It has no formula. So the distance between coefficients at which it is
+zero was found once by simulation; `python -m tests.statistical.test_classification_levels` finds it
+again. The gains of pairs just below and above that distance are simulated here. All pairs of a
+setting are judged together, as the datasets of one collection.
 """
 
 from dataclasses import dataclass
@@ -22,18 +21,21 @@ from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 
 DELTA = 0.1
-PAIRS = 800
-NEW_ROWS = 2000
-RIDGE = 1e-3  # which only separable data feel
-ASIDE = 0.04  # share of the distance without gain by which pairs are on either side of it
+PAIRS = 800  # of each setting: the standard error of a rate near 0.1 is then 0.011
+NEW_ROWS = 2000  # on which the log loss of a fit is averaged
+RIDGE = 1e-3  # so small that it matters only for separable data, whose fits would be infinite
+# Share of the distance without gain by which pairs are nearer or farther. The distance is known to
+# about 1 %, so at 4 % the sign of the gain is certain.
+BESIDE = 0.04
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Two datasets: p coefficients a class contrast (with the level), rows, rate of the last class.
+    """Two datasets of n rows with p coefficients for each class contrast, the intercept included.
 
-    Coefficients differ along `way`: "any" direction, "along" the slopes they share, or in "level".
-    At the distance `root` joining gains nothing.
+    `rate` is the share of the last class, `strength` the length of the slopes. Coefficients differ
+    along `way`: in "any" direction, "along" the slopes, or in the "level", the intercept. At the
+    distance `root` joining gains nothing.
     """
 
     p: int
@@ -57,7 +59,8 @@ class Setting:
         rng, m = np.random.default_rng(self.p), self.family.m
         slopes = rng.standard_normal((self.p - 1, m))
         slopes *= self.strength / np.linalg.norm(slopes)
-        # With slopes of length s, levels act as if divided by about sqrt(1 + s^2 / 3).
+        # Slopes of length s pull rates towards one half, as if the intercept were divided by about
+        # sqrt(1 + s^2 / 3); the intercept is multiplied by as much.
         odds = np.log(self.rate / (1 - self.rate)) if m == 1 else np.log(self.rate * self.classes)
         level = np.zeros(m)
         level[-1] = odds * np.sqrt(1 + self.strength**2 / 3)
@@ -88,20 +91,20 @@ class Drawn:
             x = rng.standard_normal((pairs, n, setting.p))
             x[..., 0] = 1.0
             X.append(x)
-            upto = np.cumsum(shares(setting.family, x, beta), axis=-1)[..., :-1]
+            upto = np.cumsum(true_probabilities(setting.family, x, beta), axis=-1)[..., :-1]
             y.append((rng.random((pairs, n, 1)) > upto).sum(axis=-1).astype(float))
         return cls(setting, truths, X, y)
 
     def gains(self):
-        """Gain of the joint fit of each pair (pairs,) on new rows."""
+        """Gain (pairs,) of the joint fit of each pair on new rows."""
         joint = self._fit(np.concatenate(self.X, axis=1), np.concatenate(self.y, axis=1))
         T = np.random.default_rng(1).standard_normal((NEW_ROWS, self.setting.p))
         T[:, 0] = 1.0
         total = np.zeros(len(joint))
         for x, y, truth in zip(self.X, self.y, self.truths):
-            share = shares(self.setting.family, T, truth)
-            total += loss(self.setting.family, T, self._fit(x, y), share)
-            total -= loss(self.setting.family, T, joint, share)
+            chance = true_probabilities(self.setting.family, T, truth)
+            total += loss(self.setting.family, T, self._fit(x, y), chance)
+            total -= loss(self.setting.family, T, joint, chance)
         return total / 2
 
     def _fit(self, X, y):
@@ -112,7 +115,7 @@ class Drawn:
         return fit_many(SortedRows(*rows, starts), family, ridge).beta
 
     def judge(self):
-        """All datasets as one collection, pair i being datasets 2i and 2i + 1, judged."""
+        """A judge of all datasets as one collection; pair i is datasets 2i and 2i + 1."""
         pairs, p = len(self.X[0]), self.setting.p
         Z = np.concatenate([x[i] for i in range(pairs) for x in self.X])
         y = np.concatenate([y[i] for i in range(pairs) for y in self.y])
@@ -128,18 +131,19 @@ class Drawn:
         return np.array(self.judge().verdicts(pairs, delta=delta, interval=False)[0])
 
 
-def shares(family, X, beta):
+def true_probabilities(family, X, beta):
+    """Probabilities (..., C) of each class at rows X (..., p)."""
     eta = X @ beta.reshape(*beta.shape[:-1], -1, family.m)
     return probabilities(family, eta[..., 0] if family.m == 1 else eta)
 
 
-def loss(family, T, beta, share):
-    """Log loss (pairs,) of coefficients (pairs, P) where classes have true shares (rows, C)."""
+def loss(family, T, beta, chance):
+    """Log loss (pairs,) of coefficients (pairs, P), given true probabilities `chance` (rows, C)."""
     if family.m == 1:
         eta = T @ beta.T
-        return np.mean(np.logaddexp(0.0, eta) - share[:, 1:] * eta, axis=0)
+        return np.mean(np.logaddexp(0.0, eta) - chance[:, 1:] * eta, axis=0)
     parts = [
-        -np.mean(np.sum(share * np.log(shares(family, T, some)), axis=2), axis=1)
+        -np.mean(np.sum(chance * np.log(true_probabilities(family, T, some)), axis=2), axis=1)
         for some in np.array_split(beta, 8)
     ]
     return np.concatenate(parts)
@@ -166,8 +170,8 @@ SETTINGS = [
     Setting(4, (40, 40), 1 / 3, classes=3, root=2.130),
     Setting(4, (100, 300), 0.1, classes=3, root=0.830),
 ]
-# Seven rows of the rare class on the smaller side, and ten times as many rows on the other: how far
-# the coefficients are hangs together with how many rows of it there are by chance.
+# Seven rows of the rare class on the smaller side, and ten times as many rows on the other. The
+# estimated difference then depends on how many rows of the rare class there are by chance.
 SKEWED = Setting(3, (150, 1500), 0.05, root=0.796)
 every_setting = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 
@@ -183,8 +187,8 @@ def check(name, setting, wrong, gains):
 @pytest.mark.slow
 @every_setting
 def test_false_joins(setting):
-    """Joining loses a little."""
-    drawn = Drawn.of(setting, (1 + ASIDE) * setting.root, seed=1)
+    """Just beyond the distance without gain, joining loses a little."""
+    drawn = Drawn.of(setting, (1 + BESIDE) * setting.root, seed=1)
     mean, spread = check("false joins", setting, drawn.verdicts() == "join", drawn.gains())
     assert mean < 2 * spread
 
@@ -192,8 +196,8 @@ def test_false_joins(setting):
 @pytest.mark.slow
 @every_setting
 def test_false_aparts(setting):
-    """Joining gains a little."""
-    drawn = Drawn.of(setting, (1 - ASIDE) * setting.root, seed=2)
+    """Just below the distance without gain, joining gains a little."""
+    drawn = Drawn.of(setting, (1 - BESIDE) * setting.root, seed=2)
     mean, spread = check("false aparts", setting, drawn.verdicts() == "apart", drawn.gains())
     assert mean > -2 * spread
 
@@ -220,7 +224,7 @@ CLEAR = [
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", CLEAR, ids=str)
 def test_verdicts_are_given(setting):
-    """Levels would be kept by saying nothing; so verdicts come where the answer is clear."""
+    """Power: verdicts are given where the answer is clear, not only "undecided"."""
     same = Drawn.of(setting, 0.0, 200).verdicts()
     far = Drawn.of(setting, 2.5, 200).verdicts()
     print(f"{setting}: join {np.mean(same == 'join'):.2f}, apart {np.mean(far == 'apart'):.2f}")
@@ -241,14 +245,14 @@ FEW = [
 
 @pytest.mark.parametrize("setting", FEW, ids=str)
 @pytest.mark.parametrize("distance", [0.0, 2.0, 10.0])
-def test_fewer_than_ten_rows_a_coefficient_leave_it_undecided(setting, distance):
+def test_fewer_than_ten_rows_for_each_coefficient_are_undecided(setting, distance):
     assert min(setting.n) < FEWEST_ROWS * setting.p
     assert set(Drawn.of(setting, distance, 100).verdicts()) == {"undecided"}
 
 
 @pytest.mark.parametrize("setting", [SETTINGS[i] for i in (3, 6, 17)], ids=str)
 def test_pairs_together_get_the_verdicts_they_get_alone(setting):
-    """What is simulated here is what `compare` says."""
+    """The verdicts simulated here are those of `compare`."""
     for distance in (0.0, 2.5 * setting.root):
         drawn = Drawn.of(setting, distance, 6, seed=3)
         together = drawn.verdicts()

@@ -1,4 +1,4 @@
-"""Figures that the documentation claims, on smaller samples."""
+"""Numbers that the documentation states, on smaller samples."""
 
 import numpy as np
 import pytest
