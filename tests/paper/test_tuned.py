@@ -11,7 +11,7 @@ from conjoin.paper.bound import Fits, PairStatistics, inequality, pair_statistic
 from conjoin.paper.design import DesignConstants
 from conjoin.paper.tuned import Draws, correct_counts
 from tests.helpers import random_rows, raw_unit
-from tests.reference import paper_rows
+from tests.reference.paper_algorithm2 import algorithm2
 
 
 def two_units(seed, n, p, d):
@@ -48,9 +48,7 @@ def test_agrees_with_the_slow_twin_on_the_same_draws(d):
             np.array([[list(p["index"][part]).index(i) for i in row] for row in getattr(w, part)])
             for p, w in zip(parts, draws)
         )
-    plain = paper_rows.algorithm2(
-        parts[0], parts[1], 20, criterion.alphas, 60, 0.1, None, draws=plain_draws
-    )
+    plain = algorithm2(parts[0], parts[1], 20, criterion.alphas, 60, 0.1, None, draws=plain_draws)
     assert ours.alpha == pytest.approx(plain["alpha"])
     assert literal.score == pytest.approx(plain["proxy_acc"])
     assert ours.score == pytest.approx(plain["signed_score"])
