@@ -24,8 +24,8 @@ DELTA = 0.1
 PAIRS = 800  # of each setting: the standard error of a rate near 0.1 is then 0.011
 NEW_ROWS = 2000  # on which the log loss of a fit is averaged
 RIDGE = 1e-3  # so small that it matters only for separable data, whose fits would be infinite
-# Share of the distance without gain by which pairs are nearer or farther. The distance is known to
-# about 1 %, so at 4 % the sign of the gain is certain.
+# Share of the distance without gain by which pairs are nearer or farther: small, so that the test
+# is hard, and large enough for the simulated gains to have the right sign, which the tests check.
 BESIDE = 0.04
 
 
