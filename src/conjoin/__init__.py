@@ -10,7 +10,8 @@ from conjoin.version import __version__
 
 if TYPE_CHECKING:
     from conjoin import datasets
-    from conjoin.api.pipeline import compare, partition
+    from conjoin.api.compare import compare
+    from conjoin.api.partition import partition
     from conjoin.criterion import Risk, Validated
     from conjoin.errors import ConjoinError, ConjoinWarning
     from conjoin.estimators.join import JoinClassifier, JoinRegressor
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from conjoin.paper.oracle import Oracle
     from conjoin.paper.tuned import Tuned
     from conjoin.result.fits import LinearFit, LogisticFit
-    from conjoin.result.partition import Assignment, Comparison, Estimate, Partition
-    from conjoin.result.store import load
+    from conjoin.result.comparison import Comparison
+    from conjoin.result.load import load
+    from conjoin.result.partition import Partition
+    from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 
 _HOMES = {
     "conjoin.criterion": ("Risk", "Validated"),
@@ -32,14 +35,18 @@ _HOMES = {
     "conjoin.paper.tuned": ("Tuned",),
     "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
     "conjoin.estimators.join": ("JoinClassifier", "JoinRegressor"),
-    "conjoin.api.pipeline": ("compare", "partition"),
+    "conjoin.api.compare": ("compare",),
+    "conjoin.api.partition": ("partition",),
     "conjoin.result.fits": ("LinearFit", "LogisticFit"),
-    "conjoin.result.partition": ("Assignment", "Comparison", "Estimate", "Partition"),
-    "conjoin.result.store": ("load",),
+    "conjoin.result.comparison": ("Comparison",),
+    "conjoin.result.load": ("load",),
+    "conjoin.result.partition": ("Partition",),
+    "conjoin.result.values": ("Alternative", "Assignment", "Estimate", "Merge"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Alternative",
     "Assignment",
     "Bound",
     "Comparison",
@@ -52,6 +59,7 @@ __all__ = [
     "JoinRegressor",
     "LinearFit",
     "LogisticFit",
+    "Merge",
     "Oracle",
     "Partition",
     "Risk",

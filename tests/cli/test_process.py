@@ -21,7 +21,7 @@ from conjoin.datasets import make_clusters
 COMMAND = [sys.executable, "-m", "conjoin.cli.main"]
 HEAVY = (
     "numpy", "scipy", "sklearn", "duckdb", "narwhals", "pyarrow", "pandas", "polars", "rich",
-    "conjoin.api.pipeline", "conjoin.result.partition", "conjoin.cli.show",
+    "conjoin.api.partition", "conjoin.result.partition", "conjoin.cli.show",
 )  # fmt: skip
 
 

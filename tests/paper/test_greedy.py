@@ -29,7 +29,7 @@ def units(values):
 def test_grows_a_cluster_from_the_first_free_unit():
     found = greedy(ByValue(), units({"a": 0, "b": 5, "c": 0.5, "d": 5.2, "e": 9}), 0)
     assert found.clusters == (("a", "c"), ("b", "d"), ("e",))
-    assert [(m.left, m.right, m.joined) for m in found.history] == [
+    assert [(m.left, m.right, m.joined) for m in found.steps] == [
         (("a",), ("c",), True),
         (("a", "c"), ("b",), False),
         (("b",), ("d",), True),
@@ -40,7 +40,7 @@ def test_grows_a_cluster_from_the_first_free_unit():
 def test_ties_go_to_the_earlier_unit_and_unions_are_prepared_again():
     criterion = ByValue()
     found = greedy(criterion, units({"a": 0, "b": 0.5, "c": -0.5}), 0)
-    assert found.history[0].right == ("b",)
+    assert found.steps[0].right == ("b",)
     assert found.clusters == (("a", "b", "c"),)
     assert ("a", "b") in criterion.prepared
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.api.pipeline import to_units
+from conjoin.engine.criteria import to_units
 from conjoin.datasets import make_clusters, make_pair
 from conjoin.paper.design import design_constants, known_designs
 from conjoin.tables import collect

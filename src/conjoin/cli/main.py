@@ -6,7 +6,7 @@ Exit codes: 0 done, 2 bad input (one sentence on standard error), 130 interrupte
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,15 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from conjoin.api.request import (
+    NETWORKS,
+    RENAMED_ARGUMENTS,
+    PairRequest,
+    PredictionOptions,
+    Request,
+)
+from conjoin.checks import check_choice
+from conjoin.cli.options import Json, Model, Query, Rule, Sources, takes
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
 from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
@@ -65,6 +74,9 @@ def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "conjoin"
     message = error.format_message()
+    for old, new in RENAMED_ARGUMENTS.items():
+        if f"--{old}" in message:
+            return f"--{old} is now called --{new.replace('_', '-')}."
     if message.endswith("?"):
         return f"{message} See {command} --help."
     return f"{message.rstrip('.')}; see {command} --help."
@@ -73,11 +85,6 @@ def _usage(error: Any) -> str:
 def _fail(message: str) -> int:
     typer.echo(f"Error: {printable(message)}", err=True)
     return 2
-
-
-def _one_of(*choices: str) -> Callable[[str], list[str]]:
-    """Return what a shell needs to complete one of some words."""
-    return lambda incomplete: [word for word in choices if word.startswith(incomplete)]
 
 
 app = typer.Typer(
@@ -90,94 +97,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help needs half the time
 )
-
-Target = Annotated[str, typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict.")]
-Sources = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA",
-        help="CSV or Parquet files, folders, quoted patterns, or a database "
-        "(file.duckdb::table, file.sqlite::table, postgresql://...::table).",
-        show_default=False,
-    ),
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--by",
-        "-b",
-        metavar="COLUMN",
-        help="Column that names the dataset of a row; may be given several times. Without it "
-        "each file is a dataset.",
-    ),
-]
-Query = Annotated[
-    str | None,
-    typer.Option(
-        "--query", metavar="SQL", help="SELECT to read with; files are the table 'data' in it."
-    ),
-]
-PairMethod = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        "-m",
-        metavar="NAME",
-        help="risk, gcv, validated, tuned, bound or direct.",
-        autocompletion=_one_of("risk", "gcv", "validated", "tuned", "bound", "direct"),
-    ),
-]
-Level = Annotated[
-    float, typer.Option("--delta", metavar="NUMBER", help="Level of verdicts and intervals.")
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Seed of every random draw.")]
-Features = Annotated[
-    str | None,
-    typer.Option(
-        "--features",
-        metavar="A,B,...",
-        help="Columns to use; by default all that have no other role.",
-    ),
-]
-Weights = Annotated[
-    str | None, typer.Option("--weights", metavar="COLUMN", help="Column of row weights.")
-]
-Missing = Annotated[
-    str,
-    typer.Option(
-        "--missing",
-        metavar="WAY",
-        help="Missing values: indicator (and median), median, drop, raise.",
-        autocompletion=_one_of("indicator", "median", "drop", "raise"),
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="WAY",
-        help="Columns that some datasets lack: intersect (leave them out) or impute.",
-        autocompletion=_one_of("intersect", "impute"),
-    ),
-]
-Family = Annotated[
-    str,
-    typer.Option(
-        "--family",
-        metavar="KIND",
-        help="What the target is: auto (text and true/false are classes, numbers are numbers), "
-        "gaussian (a number), logistic (a class), poisson (a count).",
-        autocompletion=_one_of("auto", "gaussian", "logistic", "poisson"),
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Rule = Annotated[
-    str | None,
-    typer.Option("--rule", metavar="NAME", help="For tuned: signed (default) or literal."),
-]
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="File written by --save.", show_default=False)
-]
 
 
 def _version(wanted: bool) -> None:
@@ -202,53 +121,9 @@ def options(
 
 
 @app.command()
+@takes(Request)
 def partition(
     data: Sources,
-    target: Target,
-    by: By = None,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            "-s",
-            metavar="NAME",
-            help="auto (an average), best, or one by name: separate, pooled, clusters, intercept, "
-            "slopes, partial, full, mixture.",
-            autocompletion=_one_of(
-                "auto",
-                "best",
-                "separate",
-                "pooled",
-                "clusters",
-                "intercept",
-                "slopes",
-                "partial",
-                "full",
-                "mixture",
-            ),
-        ),
-    ] = "auto",
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="NAME",
-            help="risk, evidence, mallows, validated, chow, bic, kmeans, tuned, bound or direct.",
-            autocompletion=_one_of(
-                "risk",
-                "evidence",
-                "mallows",
-                "validated",
-                "chow",
-                "bic",
-                "kmeans",
-                "tuned",
-                "bound",
-                "direct",
-            ),
-        ),
-    ] = "risk",
     save: Annotated[
         Path | None,
         typer.Option("--save", metavar="FILE", help="File to write the models to (JSON)."),
@@ -258,82 +133,31 @@ def partition(
         typer.Option("--report", metavar="FILE", help="HTML page to write the report to."),
     ] = None,
     as_json: Json = False,
-    features: Features = None,
-    weights: Weights = None,
-    family: Family = "auto",
-    missing: Missing = "indicator",
-    columns: Columns = None,
-    query: Query = None,
-    count: Annotated[
-        str,
-        typer.Option(
-            "--count",
-            metavar="WHAT",
-            help="What counts the same in errors: datasets or rows.",
-            autocompletion=_one_of("datasets", "rows"),
-        ),
-    ] = "datasets",
-    representation: Annotated[
-        str | None,
-        typer.Option(
-            "--representation",
-            metavar="NAME",
-            help="Learn features by a network: mlp1 or mlp2.",
-            autocompletion=_one_of("mlp1", "mlp2"),
-        ),
-    ] = None,
-    learn_share: Annotated[
-        float,
-        typer.Option(
-            "--learn-share",
-            metavar="NUMBER",
-            help="Share of rows that train the network.",
-        ),
-    ] = 0.5,
-    delta: Level = 0.1,
     rule: Rule = None,
-    seed: Seed = 0,
+    *,
+    asked: dict[str, Any],
 ) -> None:
     """Find which datasets to train together, and fit the models."""
     import conjoin
     from conjoin.cli.show import show_json, show_partition
     from conjoin.progress import progress_bar
-    from conjoin.report.summarize import summarize
+    from conjoin.report.facts import facts
 
-    if representation is not None:
-        _check_representation(representation)
+    if asked["representation"] is not None:
+        check_choice("representation", asked["representation"], NETWORKS)
     if save is not None:
         _check_folder(save)
     if report is not None:
         _check_page(report, "--report")
     with _notes(), progress_bar("Finding what to join") as progress:
-        result = conjoin.partition(
-            data,
-            target=target,
-            by=list(dict.fromkeys(by)) if by else None,
-            method=method,
-            strategy=strategy,
-            delta=delta,
-            random_state=seed,
-            features=_split_list(features),
-            weights=weights,
-            family=family,
-            missing=missing,
-            columns=columns,
-            query=query,
-            count=count,  # type: ignore[arg-type]
-            representation=representation,
-            learn_share=learn_share,
-            progress=progress,
-            **_given(rule=rule),
-        )
+        result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
         _ = result.errors  # takes a while with many datasets: inside the progress bar
         if save is not None:
             result.save(save)
         if report is not None:
             result.report(report)
     if as_json:
-        show_json(summarize(result))
+        show_json(facts(result))
         return
     show_partition(result)
     if report is not None:
@@ -343,6 +167,7 @@ def partition(
 
 
 @app.command()
+@takes(PairRequest)
 def compare(
     a: Annotated[
         str, typer.Argument(metavar="A", help="File with the first dataset.", show_default=False)
@@ -350,45 +175,26 @@ def compare(
     b: Annotated[
         str, typer.Argument(metavar="B", help="File with the second dataset.", show_default=False)
     ],
-    target: Target,
-    method: PairMethod = "risk",
     as_json: Json = False,
-    features: Features = None,
-    weights: Weights = None,
-    family: Family = "auto",
-    missing: Missing = "indicator",
-    columns: Columns = None,
-    delta: Level = 0.1,
     rule: Rule = None,
-    seed: Seed = 0,
+    *,
+    asked: dict[str, Any],
 ) -> None:
     """Say whether two datasets should be trained together."""
     import conjoin
     from conjoin.cli.show import show_comparison, show_json
-    from conjoin.report.summarize import summarize_comparison
+    from conjoin.report.facts import comparison_facts
 
     with _notes():
-        result = conjoin.compare(
-            a,
-            b,
-            target=target,
-            method=method,
-            delta=delta,
-            random_state=seed,
-            features=_split_list(features),
-            weights=weights,
-            family=family,
-            missing=missing,
-            columns=columns,
-            **_given(rule=rule),
-        )
+        result = conjoin.compare(a, b, **asked, **_given(rule=rule))
     if as_json:
-        show_json(summarize_comparison(result))
+        show_json(comparison_facts(result))
     else:
         show_comparison(result, a, b)
 
 
 @app.command()
+@takes(PredictionOptions)
 def predict(
     model: Model,
     data: Sources,
@@ -398,33 +204,26 @@ def predict(
             "--output", "-o", metavar="FILE", help="File to write: .csv, .csv.gz or .parquet."
         ),
     ],
-    on_unseen: Annotated[
-        str,
-        typer.Option(
-            "--on-unseen",
-            metavar="WAY",
-            help="A dataset not seen at fitting: pooled, nearest (cluster) or raise.",
-            autocompletion=_one_of("pooled", "nearest", "raise"),
-        ),
-    ] = "pooled",
     query: Query = None,
+    *,
+    asked: dict[str, Any],
 ) -> None:
     """Predict rows with saved models.
 
-    Writes all columns of DATA and one more, the prediction; for classes also the probability of
-    each. A model of many files finds the dataset of a file by its name.
+    Writes all columns of DATA and the prediction, for classes also the probability of each class. A
+    model of many files finds the dataset of a file by its name.
     """
     from conjoin.cli.show import columns_in_words
     from conjoin.progress import progress_bar
     from conjoin.result.file_prediction import predict_source
-    from conjoin.result.store import load
+    from conjoin.result.load import load
     from conjoin.sources.write import check_output
 
     check_output(output)
     loaded = load(model)
     with _notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
-            loaded, data, output, on_unseen=on_unseen, query=query, progress=progress
+            loaded, data, output, PredictionOptions(**asked), query=query, progress=progress
         )
     typer.echo(f"{rows:,} rows with {columns_in_words(columns)} written to {output}")
 
@@ -440,29 +239,27 @@ def explain(
 ) -> None:
     """Say why a dataset is where it is, and what else is near."""
     from conjoin.cli.show import show_dataset, show_json, show_partition
-    from conjoin.report.summarize import summarize, summarize_dataset
-    from conjoin.result.store import load
+    from conjoin.report.facts import dataset_facts, facts
+    from conjoin.result.load import load
 
     loaded = load(model)
     if dataset is None:
-        show_json(summarize(loaded)) if as_json else show_partition(loaded, columns=True)
+        show_json(facts(loaded)) if as_json else show_partition(loaded, columns=True)
     else:
         _check_dataset(dataset, list(loaded.labels))
-        facts = summarize_dataset(loaded, dataset)
-        show_json(facts) if as_json else show_dataset(facts)
+        found = dataset_facts(loaded, dataset)
+        show_json(found) if as_json else show_dataset(found)
 
 
 @app.command()
 def report(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="File written by --save.", show_default=False)
-    ],
+    model: Model,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="HTML page to write.")
     ],
 ) -> None:
     """Write the report on saved models as one HTML page."""
-    from conjoin.result.store import load
+    from conjoin.result.load import load
 
     _check_page(output, "--output")
     load(model).report(output)
@@ -483,16 +280,6 @@ def _notes() -> Iterator[None]:
         finally:
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 typer.echo(f"Note: {printable(with_options(text))}", err=True)
-
-
-def _check_representation(name: str) -> None:
-    """Refuse what has no name here; transformers and functions are for Python."""
-    from conjoin.representations.networks import NAMES
-
-    if name not in NAMES:
-        raise ArgumentError(
-            f"representation={name!r} is no representation; expected {' or '.join(NAMES)}."
-        )
 
 
 def _check_folder(path: Path, option: str = "--save") -> None:
@@ -526,10 +313,6 @@ def _check_dataset(name: str, known: list[str]) -> None:
         shown = ", ".join(map(repr, known[:MOST_NAMES_SHOWN]))
         hint = f"known are {shown}{f' and {more} more' if more > 0 else ''}."
     raise DataError(f"Dataset {name!r} was not there at fitting; {hint}")
-
-
-def _split_list(text: str | None) -> list[str] | None:
-    return [part.strip() for part in text.split(",")] if text else None
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -5,19 +5,14 @@ This module imports nothing heavy, since help and errors need it.
 
 import re
 
+from conjoin.api.request import PredictionOptions, Request, described
+from conjoin.cli.options import flag_of
+
 OPTIONS = {
-    "random_state": "--seed",
-    "on_unseen": "--on-unseen",
-    "learn_share": "--learn-share",
-    **{
-        name: f"--{name}"
-        for name in (
-            "target", "by", "features", "weights", "missing", "columns", "query", "method",
-            "strategy", "count", "delta", "rule", "repetitions", "family",
-            "representation",
-        )
-    },
-}  # fmt: skip
+    name: flag_of(name, option)
+    for request in (Request, PredictionOptions)
+    for name, option in described(request).items()
+} | {"rule": "--rule", "repetitions": "--repetitions"}
 # An argument as messages of the library name it, but not a part of a quoted name or a path.
 ARGUMENT = re.compile(rf"(?<![\w'\"/.-])({'|'.join(OPTIONS)})=(?=[\w'\"\[.-])")
 

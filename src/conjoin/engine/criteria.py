@@ -1,15 +1,24 @@
-"""Criteria by name, those of the paper among them, which are loaded when asked for."""
+"""Criteria of pairs by name, and partitions by a criterion (Algorithm 3 of the paper).
+
+The criteria of the paper, and Algorithm 3, are loaded when asked for.
+"""
 
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
-from conjoin.criterion import Criterion, Gcv, Risk, Validated
+import numpy as np
+
+from conjoin._typing import IntArray, Progress
+from conjoin.api.request import PAIR_METHODS, PAPER_METHODS, Request
+from conjoin.criterion import Criterion, Gcv, Risk, Unit, Validated
 from conjoin.errors import ArgumentError
+from conjoin.grouping import Step
+from conjoin.moments import Basis
+from conjoin.tables import DatasetCollection
 
 OWN: dict[str, Callable[..., Criterion]] = {"risk": Risk, "gcv": Gcv, "validated": Validated}
-OF_PAPER = ("tuned", "bound", "direct", "oracle")
-CRITERIA = (*OWN, *OF_PAPER)
+CRITERIA = (*PAIR_METHODS, *PAPER_METHODS)
 
 
 def criterion_class(name: str) -> Callable[..., Criterion]:
@@ -19,11 +28,9 @@ def criterion_class(name: str) -> Callable[..., Criterion]:
     # Here, since the product does without the paper's criteria.
     from conjoin.paper.bound import Bound
     from conjoin.paper.direct import Direct
-    from conjoin.paper.oracle import Oracle
     from conjoin.paper.tuned import Tuned
 
-    found: dict[str, Callable[..., Criterion]]
-    found = {"tuned": Tuned, "bound": Bound, "direct": Direct, "oracle": Oracle}
+    found: dict[str, Callable[..., Criterion]] = {"tuned": Tuned, "bound": Bound, "direct": Direct}
     return found[name]
 
 
@@ -52,3 +59,49 @@ def make_criterion(method: "str | Criterion", options: dict[str, Any]) -> Criter
     if missing:
         raise ArgumentError(f"method={method!r} needs the options {missing}; pass them.")
     return make(**options)
+
+
+def pair_criterion(request: Request) -> Criterion | None:
+    """Return the criterion by which Algorithm 3 makes the clusters; None if a method finds them.
+
+    Refuse what does not fit together.
+    """
+    method, grouping = request.method, request.grouping
+    if isinstance(method, str):
+        if grouping == "agglomerative" and method in PAPER_METHODS:
+            raise ArgumentError(f"method={method!r} scores pairs only; leave grouping out.")
+        if grouping == "greedy" and method not in CRITERIA:
+            raise ArgumentError(f"method={method!r} finds clusters itself; leave grouping out.")
+        if grouping != "greedy" and method not in PAPER_METHODS:
+            return None
+    options = dict(request.options)
+    if method in ("tuned", "bound"):
+        options = {"delta": request.delta, **options}
+    return make_criterion(method, options)
+
+
+def to_units(collection: DatasetCollection, *, intercept: bool = True) -> list[Unit]:
+    """Return each dataset in shared coordinates, as the criteria of pairs take it."""
+    X, y, w = collection.X, collection.y, collection.weights
+    basis = Basis.from_rows(X, y, w, intercept=intercept)
+    Z, t = basis.design(X), basis.response(y)
+    units = []
+    for k, name in enumerate(collection.names):
+        rows = collection.rows(k)
+        units.append(Unit((name,), (collection.sizes[k],), Z[rows], t[rows], w[rows], basis))
+    return units
+
+
+def group_greedily(
+    criterion: Criterion,
+    collection: DatasetCollection,
+    request: Request,
+    progress: Progress | None,
+) -> tuple[IntArray, tuple[Step[str], ...]]:
+    """Return labels (K,) and the steps of Algorithm 3."""
+    from conjoin.paper.greedy import greedy
+
+    units = to_units(collection, intercept=request.intercept)
+    found = greedy(criterion, units, int(request.random_state), progress)
+    position = {name: i for i, cluster in enumerate(found.clusters) for name in cluster}
+    return np.array([position[name] for name in collection.names]), found.steps

@@ -1,162 +1,191 @@
-"""Methods that find a whole partition, by name.
+"""Methods that find a partition, by name.
 
-A new one is a function from the moments of the datasets to labels and a line in `PARTITIONS`.
+What the earlier steps found enters (`Candidates`); labels of the datasets, with the fits of their
+clusters, leave (`Chosen`). A new method is a function from `Candidates` to labels and a line in
+`METHODS`.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.engine.study import Study
+from conjoin.criterion.judge import Judge
+from conjoin.execution import in_threads
 from conjoin.grouping import baselines
-from conjoin.grouping.agglomerative import (
-    MOST_FULL,
-    Restricted,
-    Tree,
-    grow,
-    improve,
-    prune,
-    relabel,
-)
-from conjoin.grouping.objective import Objective, RiskObjective, ValidatedObjective, take
+from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
+from conjoin.grouping.objective import RiskObjective, ValidatedObjective
+from conjoin.grouping.search import FindPartition, Search, evidence_partition, split_apart
+from conjoin.models.effort import is_quick, is_small
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import Hyper, coefficients
 from conjoin.moments import Moments
-from conjoin.strategies import core as strategies
+from conjoin.strategies.average import paired_parts
+from conjoin.strategies.plan import Start
+from conjoin.strategies.refits import clusters
+from conjoin.strategies.validation import Validated, validate, validate_partition
 
-SPLIT_LEVEL = 0.1
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What partitions are chosen from.
+
+    Parameters
+    ----------
+    start : Start
+        The problem and the variances from which everything started.
+    weights : array (K,)
+        How much the error of each dataset counts.
+    search : Search
+        The search by evidence.
+    judge : Judge
+        Verdicts on pairs of groups.
+    """
+
+    start: Start
+    weights: FloatArray
+    search: Search
+    judge: Judge
+
+    @property
+    def moments(self) -> Moments:
+        """Moments of all rows of each dataset (K,)."""
+        return self.start.problem.moments
+
+    def fit(self, labels: IntArray) -> Validated:
+        """Fit one model to each cluster, on all rows and outside each fold."""
+        return validate(clusters(labels, self.start.hyper), self.start.problem)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A partition with its fits.
+
+    Parameters
+    ----------
+    labels : array (K,)
+        The cluster of each dataset.
+    clusters : Validated
+        One model for each cluster.
+    pooled : Validated
+        One model for all.
+    searched_losses : array (F, K), optional
+        Losses of the clusters when the partition is searched for again outside the held-out rows;
+        None if nothing needed them yet.
+    """
+
+    labels: IntArray
+    clusters: Validated
+    pooled: Validated
+    searched_losses: FloatArray | None = None
 
 
 @dataclass(frozen=True)
 class PartitionMethod:
-    """How to find labels (K,), and how to find them anew from part of the rows.
+    """How to find a partition from all rows, and from part of the rows.
 
-    `find` sees the working collection, `again` only moments and variances of partial pooling, for
-    honest validation (None where a partition is validated as it is).
+    `find_outside` sees only moments and variances of partial pooling, so that it can be validated
+    on the other rows. It is None if a method cannot do that.
     """
 
-    find: Callable[[Study], IntArray]
-    again: Callable[[Moments, Hyper], IntArray] | None
+    choose: Callable[[Candidates], Chosen]
+    find_outside: FindPartition | None
 
 
-def _from_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
-    return PartitionMethod(lambda study: find(study.moments), lambda moments, hyper: find(moments))
+def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
+    """Return a partition with its fits."""
+    pooled = candidates.fit(np.zeros_like(labels))
+    return Chosen(labels, pooled if labels.max() == 0 else candidates.fit(labels), pooled)
 
 
-def _risk(study: Study) -> IntArray:
-    found = study.outcome
-    labels = strategies.choose_partition(
-        found, study.problem, study.weights, lambda labels: study.cluster_fit(labels)[1]
-    )
-    if labels.max() == 0:  # nothing found, or joining all predicts better
-        return labels
-    return split_apart(labels, found.search.objective, found.search.near, study)
+def _choose_auto(candidates: Candidates) -> Chosen:
+    """Take the partition of best evidence, unless one model for all predicts better.
 
-
-def split_apart(labels: IntArray, objective: Objective, near: FloatArray, study: Study) -> IntArray:
-    """Undo joins that the verdict says cost error.
-
-    Evidence joins datasets whose difference is small against all that the prior allows; with many
-    rows even a small difference is worth a model of its own. A cluster of m datasets is taken
-    apart along its own tree as long as the verdict on the topmost join is "apart", at level
-    0.1 / (m - 1), since that join is the worst of m - 1.
+    Better is an error on held-out rows that is lower by more than its standard error. With few
+    rows the partition is searched for again outside the held-out rows. With many rows or datasets
+    it is kept as it is, which favours it over one model for all, which has nothing to learn; where
+    it still loses, it goes.
     """
-    result, fresh = labels.copy(), int(labels.max()) + 1
-    queue = []
-    for cluster in range(fresh):
-        members = np.nonzero(labels == cluster)[0]
-        if 2 <= len(members) <= MOST_FULL:
-            tree = grow(Restricted(objective, take(objective.sums, members)), near[members])
-            queue.append(Branch(tree, 2 * len(members) - 2, members))
-    while queue:
-        found = _verdicts([branch.halves for branch in queue], study)
-        parted = [branch for branch, answer in zip(queue, found) if answer == "apart"]
-        for branch in parted:
-            result[branch.halves[1]] = fresh
-            fresh += 1
-        queue = [below for branch in parted for below in branch.below]
-    return relabel(result)
+    labels, problem = candidates.search.labels, candidates.start.problem
+    one_cluster = np.zeros_like(labels)
+    if labels.max() == 0:
+        return fitted(labels, candidates)
+    searched, found = None, None
+    if is_small(problem.moments) and len(labels) <= MOST_FULL:
+        searched = validate_partition(evidence_partition, problem, candidates.start.hyper)
+        pooled, losses = candidates.fit(one_cluster), searched
+    else:
+        alone = is_quick(problem.moments)
+        found, pooled = in_threads(candidates.fit, [labels, one_cluster], alone=alone)
+        losses = found.losses
+    stacked = np.stack([losses, pooled.losses])
+    parts = paired_parts(stacked, problem.moments.w, candidates.weights)
+    lead = parts[0] - parts[1]
+    if lead.sum() > np.sqrt(len(lead)) * lead.std():
+        return Chosen(one_cluster, pooled, pooled, searched)
+    split = split_apart(labels, candidates.search, candidates.judge)
+    if found is None or not np.array_equal(split, labels):
+        found = candidates.fit(split)
+    return Chosen(split, found, pooled, searched)
 
 
-@dataclass(frozen=True, eq=False)
-class Branch:
-    """A join in the tree of a cluster's `members`."""
+def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray:
+    """Return losses (F, K) of clusters with the partition searched for outside held-out rows.
 
-    tree: Tree
-    node: int
-    members: IntArray
-
-    @cached_property
-    def halves(self) -> tuple[IntArray, IntArray]:
-        """The datasets on either side of the join, first that of the first dataset."""
-        one, two = (self.members[self.tree.members(int(child))] for child in self._children)
-        return (one, two) if one[0] < two[0] else (two, one)
-
-    @property
-    def below(self) -> list["Branch"]:
-        """The joins on either side."""
-        joins = [int(child) for child in self._children if child >= self.tree.leaves]
-        return [Branch(self.tree, child, self.members) for child in joins]
-
-    @property
-    def _children(self) -> IntArray:
-        return self.tree.children[self.node - self.tree.leaves]
+    A method that cannot search outside them keeps its partition, which is too optimistic.
+    """
+    if chosen.searched_losses is not None:
+        return chosen.searched_losses
+    known = METHODS.get(method)
+    if known is None or known.find_outside is None:
+        return chosen.clusters.losses
+    return validate_partition(known.find_outside, start.problem, start.hyper)
 
 
-def _verdicts(pairs: list[tuple[IntArray, IntArray]], study: Study) -> list[str]:
-    """Return the verdict on each join of m datasets at the level of the worst of m - 1."""
-    sizes = np.array([len(left) + len(right) for left, right in pairs])
-    answers = np.full(len(pairs), "undecided", dtype=object)
-    for size in np.unique(sizes):
-        some = np.flatnonzero(sizes == size)
-        level = SPLIT_LEVEL / (size - 1)
-        asked = [(pairs[i][0].tolist(), pairs[i][1].tolist()) for i in some]
-        answers[some] = study.judge.verdicts(asked, delta=level, interval=False)[0]
-    return list(answers)
+def _by_risk(candidates: Candidates) -> IntArray:
+    near = coefficients(candidates.moments, candidates.start.hyper)
+    return _least_risk(candidates.moments, candidates.weights, near)
 
 
-def _evidence(study: Study) -> IntArray:
-    return study.outcome.search.labels
-
-
-def _near(study: Study) -> FloatArray:
-    """Return partially pooled coefficients, whose distances suggest which datasets are alike."""
-    return coefficients(study.moments, study.hyper)
-
-
-def _mallows(study: Study) -> IntArray:
-    return _least_risk(study.moments, study.weights, _near(study))
-
-
-def _mallows_again(moments: Moments, hyper: Hyper) -> IntArray:
+def _by_risk_outside(moments: Moments, hyper: Hyper) -> IntArray:
     K = moments.shape[0]
-    near = coefficients(moments, hyper)
-    return _least_risk(moments, np.full(K, 1 / K), near)
+    return _least_risk(moments, np.full(K, 1 / K), coefficients(moments, hyper))
 
 
 def _least_risk(moments: Moments, weights: FloatArray, near: FloatArray) -> IntArray:
     """Agglomerate over the unbiased risk."""
-    # A dataset may have lost all its rows to the fold left out.
+    # A dataset may have lost all its rows to the held-out fold.
     filled = replace(moments, n=np.maximum(moments.n, 1.0))
     objective = RiskObjective.of(filled, noise_variances(moments), weights)
     return improve(objective, prune(grow(objective, near)), near)
 
 
-def _validated(study: Study) -> IntArray:
-    objective = ValidatedObjective.of(study.folds, study.weights)
-    near = _near(study)
+def _by_validation(candidates: Candidates) -> IntArray:
+    """Agglomerate over the error on held-out rows."""
+    objective = ValidatedObjective.of(candidates.start.problem.folds, candidates.weights)
+    near = coefficients(candidates.moments, candidates.start.hyper)
     return improve(objective, prune(grow(objective, near)), near)
 
 
-PARTITIONS: dict[str, PartitionMethod] = {
-    "risk": PartitionMethod(_risk, strategies.evidence_partition),
-    "evidence": PartitionMethod(_evidence, strategies.evidence_partition),
-    "mallows": PartitionMethod(_mallows, _mallows_again),
-    "validated": PartitionMethod(_validated, None),
-    "chow": _from_moments(baselines.chow),
-    "bic": _from_moments(baselines.bic),
-    "kmeans": _from_moments(baselines.kmeans),
+def _by(
+    find: Callable[[Candidates], IntArray], find_outside: FindPartition | None
+) -> PartitionMethod:
+    """Return a method that finds labels, whose clusters are then fitted."""
+    return PartitionMethod(lambda candidates: fitted(find(candidates), candidates), find_outside)
+
+
+def _by_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
+    """Return a method that needs nothing but moments."""
+    return _by(lambda candidates: find(candidates.moments), lambda moments, hyper: find(moments))
+
+
+METHODS: dict[str, PartitionMethod] = {
+    "auto": PartitionMethod(_choose_auto, evidence_partition),
+    "risk": _by(_by_risk, _by_risk_outside),
+    "evidence": _by(lambda candidates: candidates.search.labels, evidence_partition),
+    "validated": _by(_by_validation, None),
+    "chow": _by_moments(baselines.chow),
+    "bic": _by_moments(baselines.bic),
+    "kmeans": _by_moments(baselines.kmeans),
 }

@@ -1,6 +1,7 @@
 """What the estimators for scikit-learn share: fitting, reading X, what was found, files.
 
-`estimator_input` says what X may be and where the name of a row's dataset comes from.
+X, y and names of datasets enter `fit`; the result of `conjoin.partition` stands in `result_`.
+`estimators.input` says what X may be and where the name of a row's dataset comes from.
 """
 
 import warnings
@@ -23,12 +24,9 @@ from sklearn.utils.validation import (
 )
 
 from conjoin._typing import AnyArray, FloatArray, Progress
-from conjoin.api.pipeline import check_seed, described, partition
-from conjoin.checks import check_count, check_level
-from conjoin.engine.criteria import CRITERIA
-from conjoin.engine.methods import PARTITIONS
-from conjoin.engine.single import Alone
-from conjoin.engine.study import Study
+from conjoin.api.request import PredictionOptions, Request, refuse_renamed
+from conjoin.checks import check_choice
+from conjoin.engine.run import run
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError, ReadError
 from conjoin.estimators.input import (
     Layout,
@@ -45,55 +43,60 @@ from conjoin.estimators.input import (
     with_column,
     with_names,
 )
-from conjoin.execution import small_matrices
 from conjoin.progress import progress_bar
 from conjoin.report.notebook import notebook_view
-from conjoin.representations.embedding import as_representation
-from conjoin.representations.learned import (
-    SHARE,
-    check_learn_share,
-    from_settings,
-    represent,
-    to_settings,
-)
-from conjoin.result.partition import ON_UNSEEN, Assignment, Estimate, MergeVerdict, Partition
-from conjoin.result.store import load_with_extra, save
-from conjoin.strategies import core as strategies
-from conjoin.tables.collect import collect_rows
+from conjoin.representations.learned import from_settings, to_settings
+from conjoin.result.load import load_with_extra
+from conjoin.result.partition import Partition
+from conjoin.result.store import save
+from conjoin.result.values import Assignment, Estimate, Merge
 from conjoin.tables.names import DATASET
-from conjoin.tables.schema import MISSING_CHOICES, Roles
+from conjoin.tables.roles import Roles
 
 
 class Join(BaseEstimator):  # type: ignore[misc]
     """What the regressor and the classifier share: all but what is predicted."""
 
     _ONE = "least-squares"  # what a single dataset gets
-    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {}
+    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {}  # of parameters that not all estimators have
+
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        """Name the new spelling of a parameter that was renamed."""
+        refuse_renamed(params)
+        return super().__new__(cls)
+
+    def __getattr__(self, name: str) -> Any:
+        """Name the new spelling of an attribute that was renamed."""
+        if name == "verdicts_":
+            raise AttributeError("verdicts_ is now called ledger_.")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __init__(
         self,
         by: str | int | Sequence[str | int] | None = None,
         *,
-        strategy: str = "auto",
-        method: Any = "risk",
-        on_unseen: str = "pooled",
-        missing: str = "indicator",
-        count: str = "datasets",
-        delta: float = 0.1,
-        folds: int = 10,
-        fit_intercept: bool = True,
-        limit: bool = True,
-        representation: Any = None,
-        learn_share: float = 0.5,
-        random_state: int = 0,
+        strategy: str = Request.strategy,
+        method: Any = Request.method,
+        grouping: str | None = Request.grouping,
+        on_unseen: str = PredictionOptions.on_unseen,
+        missing: str = Request.missing,
+        weigh_by: str = Request.weigh_by,
+        delta: float = Request.delta,
+        folds: int = Request.folds,
+        fit_intercept: bool = Request.intercept,
+        limit: bool = PredictionOptions.limit,
+        representation: Any = Request.representation,
+        learn_share: float = Request.learn_share,
+        random_state: int = Request.random_state,
         verbose: bool = False,
     ) -> None:
         self.by = by
         self.strategy = strategy
         self.method = method
+        self.grouping = grouping
         self.on_unseen = on_unseen
         self.missing = missing
-        self.count = count
+        self.weigh_by = weigh_by
         self.delta = delta
         self.folds = folds
         self.fit_intercept = fit_intercept
@@ -134,9 +137,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
         table, by = with_names(table, layout, self.by, groups)
         table, roles = self._with_target(table, y, by, sample_weight)
         alone = all(len(table[name].drop_null().unique()) == 1 for name in by)
+        if alone:
+            self._warn_of_one()
         with self._progress() as progress:
-            fit = self._alone if alone else self._join
-            self.result_ = fit(table, roles, progress)
+            self.result_ = run(self._request(roles), table, progress, alone=alone)
         self._layout = layout
         self._settle()
         return self
@@ -148,26 +152,34 @@ class Join(BaseEstimator):  # type: ignore[misc]
         """Return the family of the target."""
         raise NotImplementedError
 
+    def _request(self, roles: Roles | None = None) -> Request:
+        """Return the request of `partition`; it checks the parameters."""
+        known = roles or Roles("y")
+        return Request(
+            target=known.target,
+            by=known.by,
+            weights=known.weights,
+            strategy=self.strategy,
+            method=self.method,
+            grouping=self.grouping,
+            missing=self.missing,
+            weigh_by=self.weigh_by,
+            delta=self.delta,
+            folds=self.folds,
+            random_state=self.random_state,
+            family=self._family(),
+            intercept=self.fit_intercept,
+            representation=self.representation,
+            # Without a representation the share means nothing: a search may try both.
+            learn_share=Request.learn_share if self.representation is None else self.learn_share,
+        )
+
     def _check_parameters(self) -> None:
-        choices: dict[str, Sequence[str]] = {
-            "strategy": strategies.NAMES,
-            "on_unseen": ON_UNSEEN,
-            "missing": MISSING_CHOICES,
-            "count": ("datasets", "rows"),
-            **self._CHOICES,
-        }
-        if isinstance(self.method, str):
-            choices["method"] = sorted({*PARTITIONS, *CRITERIA})
-        for name, allowed in choices.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ArgumentError(
-                    f"{name}={value!r} is unknown; expected one of {', '.join(allowed)}."
-                )
-        check_level("delta", self.delta)
-        check_count("folds", self.folds, least=2)
-        check_seed(self.random_state)
-        check_learn_share(self.learn_share)
+        """Refuse parameters that cannot be used, before the data is read."""
+        for name, allowed in self._CHOICES.items():
+            check_choice(name, getattr(self, name), allowed)
+        self._request()
+        PredictionOptions(on_unseen=self.on_unseen, limit=self.limit)
 
     def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
         """Return X as a table and y as an array, in the manner of scikit-learn's checks."""
@@ -221,71 +233,20 @@ class Join(BaseEstimator):  # type: ignore[misc]
         with progress_bar("Finding what to join", stays=True) as progress:
             yield progress
 
-    def _join(self, table: pa.Table, roles: Roles, progress: Progress | None) -> Partition:
-        return partition(
-            table,
-            target=roles.target,
-            by=roles.by,
-            method=self.method,
-            strategy=self.strategy,
-            count=self.count,  # type: ignore[arg-type]
-            delta=self.delta,
-            folds=self.folds,
-            random_state=self.random_state,
-            weights=roles.weights,
-            missing=self.missing,
-            family=self._family(),
-            intercept=self.fit_intercept,
-            representation=self.representation,
-            # Without one the share means nothing: a search may try both.
-            learn_share=SHARE if self.representation is None else self.learn_share,
-            progress=progress,
+    def _warn_of_one(self) -> None:
+        """Say that a single dataset is not joined with anything."""
+        hint = (
+            "Name the column of datasets with by=..., or pass groups=... to fit."
+            if self.by is None
+            else f"Column by={self.by!r} has the same value in all rows."
         )
-
-    def _alone(self, table: pa.Table, roles: Roles, progress: Progress | None) -> Partition:
-        """Fit one model to the only dataset."""
-        warnings.warn(
-            f"There is only one dataset, so nothing is joined: it gets one {self._ONE} model. "
-            + (
-                "Name the column of datasets with by=..., or pass groups=... to fit."
-                if self.by is None
-                else f"Column by={self.by!r} has one value in all rows."
-            ),
-            ConjoinWarning,
-            stacklevel=3,
-        )
-        collection = collect_rows(
-            table,
-            roles,
-            missing=self.missing,
-            fewest=1,
-            family=self._family(),
-            relative=self._family() == "gaussian",
-        )
-        seed = int(self.random_state)
-        if self.representation is not None:
-            collection, _ = represent(
-                collection,
-                as_representation(self.representation, seed),
-                share=self.learn_share,
-                seed=seed,
-                relative=self._family() == "gaussian",
-                progress=progress,
-            )
-        with small_matrices(len(collection.features)):
-            study = Study.of(
-                collection,
-                intercept=self.fit_intercept,
-                folds=self.folds,
-                seed=seed,
-                count=self.count,
-            )
-            return Alone.of(described(collection), study, self.delta).using("separate")
+        text = f"There is only one dataset, so nothing is joined: it gets one {self._ONE} model."
+        warnings.warn(f"{text} {hint}", ConjoinWarning, stacklevel=3)
 
     # --- using the models ------------------------------------------------------------------------
 
-    def _scores(self, X: Any, groups: Any) -> FloatArray:
-        """Return the values of the models' lines (rows, lines)."""
+    def _linear_predictors(self, X: Any, groups: Any) -> FloatArray:
+        """Return the linear predictors of rows (rows, lines)."""
         check_is_fitted(self, "result_")
         self._check_source(groups)
         table = self._read(X)
@@ -294,8 +255,9 @@ class Join(BaseEstimator):  # type: ignore[misc]
             check_there(by, table.column_names)
         else:
             table = with_column(table, by[0], names_of_rows(groups, table))
-        rows, names = self.result_.encode(table)
-        return self.result_.scores_encoded(rows, names, on_unseen=self.on_unseen, limit=self.limit)
+        rows, names = self.result_.predictor.encode(table)
+        options = PredictionOptions(on_unseen=self.on_unseen, limit=self.limit)
+        return self.result_.predict_encoded(rows, names, options).linear
 
     def assign(self, X: Any, y: Any) -> Assignment:
         """Place a new dataset from some rows with known target, without fitting anew.
@@ -350,18 +312,18 @@ class Join(BaseEstimator):  # type: ignore[misc]
 
     @property
     def weights_(self) -> dict[str, float]:
-        """Shares of the strategies in "auto"."""
+        """Weights of the strategies in "auto"."""
         return self._fitted.weights
 
     @property
     def errors_(self) -> dict[str, Estimate]:
-        """Validated error of every strategy."""
+        """Error of every strategy on held-out rows."""
         return self._fitted.errors
 
     @property
-    def verdicts_(self) -> tuple[MergeVerdict, ...]:
-        """A verdict on every join, and on the joins refused."""
-        return self._fitted.verdicts
+    def ledger_(self) -> tuple[Merge, ...]:
+        """Every join, and the best joins refused, with their verdicts."""
+        return self._fitted.ledger()
 
     @property
     def coef_(self) -> Any:

@@ -20,6 +20,10 @@ from conjoin.estimators.base import Join
 from conjoin.families import expected, is_missing_label, label_array, plain_label, softmax
 from conjoin.text import quoted
 
+# Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
+# and sample_weight; the family and the intercept have parameters of their own.
+NOT_HERE = ("target", "by", "features", "weights", "columns", "query", "family", "intercept")
+
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)
 class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]

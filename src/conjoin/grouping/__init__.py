@@ -1,5 +1,5 @@
-"""Groupings: from costs of clusters to a partition."""
+"""Groupings: from costs of clusters to a partition, and the steps that led there."""
 
-from conjoin.grouping.merge import Grouping, Merge
+from conjoin.grouping.merge import Grouping, Step
 
-__all__ = ["Grouping", "Merge"]
+__all__ = ["Grouping", "Step"]

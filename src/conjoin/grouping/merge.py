@@ -1,23 +1,36 @@
-"""A partition of datasets into clusters, and how it came about."""
+"""Steps of a search for clusters: which groups joined, and which joins were refused.
+
+A `Step` records two groups of datasets and what a criterion said of joining them. Groups hold
+names, or numbers of datasets where a search works on arrays. `find_steps` takes an objective and a
+partition and returns the steps that lead to it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion.base import PairScore
+from conjoin.grouping.agglomerative import Restricted, grow
+from conjoin.grouping.objective import Objective, add, sum_by, take
+
+Member = TypeVar("Member", str, int)
 
 
 @dataclass(frozen=True)
-class Merge:
-    """One step: two groups of datasets, what the criterion said of them, whether they joined."""
+class Step(Generic[Member]):
+    """Two groups of datasets, and what the criterion said of joining them."""
 
-    left: tuple[str, ...]
-    right: tuple[str, ...]
-    result: PairScore
+    left: tuple[Member, ...]
+    right: tuple[Member, ...]
+    score: PairScore
 
     @property
     def joined(self) -> bool:
         """Whether the two groups were put together."""
-        return self.result.join
+        return self.score.join
 
 
 @dataclass(frozen=True)
@@ -25,13 +38,57 @@ class Grouping:
     """Clusters of dataset names, in the order of their first dataset, and the steps taken."""
 
     clusters: tuple[tuple[str, ...], ...]
-    history: tuple[Merge, ...]
+    steps: tuple[Step[str], ...]
 
 
 def in_order(
     clusters: Sequence[Sequence[str]], names: Sequence[str]
 ) -> tuple[tuple[str, ...], ...]:
-    """Sort members by the datasets' order, and clusters by their first member."""
+    """Sort members by the order of the datasets, and clusters by their first member."""
     position = {name: i for i, name in enumerate(names)}
     sorted_members = [tuple(sorted(cluster, key=position.__getitem__)) for cluster in clusters]
     return tuple(sorted(sorted_members, key=lambda cluster: position[cluster[0]]))
+
+
+def find_steps(
+    objective: Objective, labels: IntArray, near: FloatArray | None = None
+) -> list[Step[int]]:
+    """Return the joins inside every cluster, best first, then each cluster's best refused join."""
+    steps: list[Step[int]] = []
+    C = int(labels.max()) + 1
+    clusters = [np.nonzero(labels == cluster)[0] for cluster in range(C)]
+    for members in clusters:
+        if len(members) < 2:
+            continue
+        part = Restricted(objective, take(objective.sums, members))
+        tree = grow(part, None if near is None else near[members])
+        for children, link in zip(tree.children, tree.links):
+            left, right = (tuple(members[tree.members(int(c))].tolist()) for c in children)
+            steps.append(Step(left, right, PairScore(-float(link), True)))
+    return steps + _refused(objective, labels, clusters)
+
+
+def _refused(
+    objective: Objective, labels: IntArray, clusters: Sequence[IntArray]
+) -> list[Step[int]]:
+    """Return for each cluster the join with another one that would have cost least."""
+    C = len(clusters)
+    if C < 2:
+        return []
+    sums = sum_by(objective.sums, labels, C)
+    costs = objective.cost(sums)
+    found: dict[tuple[int, int], float] = {}
+    for cluster in range(C):
+        others = np.delete(np.arange(C), cluster)
+        union = objective.cost(add(take(sums, np.full(len(others), cluster)), take(sums, others)))
+        rise = union - costs[cluster] - costs[others]
+        best = int(np.argmin(rise))
+        pair = tuple(sorted((cluster, int(others[best]))))
+        found[pair[0], pair[1]] = float(rise[best])
+    order = sorted(found, key=lambda pair: (found[pair], pair))
+    return [
+        Step(
+            tuple(clusters[a].tolist()), tuple(clusters[b].tolist()), PairScore(-found[a, b], False)
+        )
+        for a, b in order
+    ]

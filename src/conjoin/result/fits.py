@@ -1,4 +1,8 @@
-"""Fitted models as users get them: plain values in the units of their data, which predict rows."""
+"""Fitted models as users get them: plain values in the units of the data, which predict rows.
+
+Coefficients in working coordinates enter (`model_of`), a `LinearFit` or `LogisticFit` leaves. Rows
+of features enter its `predict`, predictions leave.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,50 +13,73 @@ import numpy as np
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import DataError, warn_caller
 from conjoin.families import Label, Response, expected, most_likely, softmax
+from conjoin.models.glm_families import contrasts
+from conjoin.moments import Basis
 from conjoin.tables.columns import to_columns
 from conjoin.tables.frame import is_table
 from conjoin.text import quoted
 
+Limits: TypeAlias = Mapping[str, tuple[float, float]]
+
 
 @dataclass(frozen=True)
 class LinearFit:
-    """A linear model: prediction = intercept + sum of coef * column.
+    """A linear model: prediction = intercept + sum of coefficient * column.
 
     Parameters
     ----------
     intercept : float
+        Prediction where all columns are zero.
     coef : mapping of column to float
+        What a unit of each column adds.
     rows : int
-        Rows it was fitted to.
+        Rows that it was fitted to.
     error : float
-        Estimated error on new rows, averaged over the datasets it serves: mean squared error, for
-        counts half the mean deviance. Infinite where there are too few rows to tell.
-    limits : mapping of column to (float, float)
-        Range of a column over all training rows, widened by its own width on either side. A value
-        beyond it is predicted as at the limit: there a line says nothing, and one wild value would
-        give a wild prediction.
+        Estimated error on new rows, averaged over the datasets that use the model: mean squared
+        error, for counts half the mean deviance. Infinite if there are too few rows to say.
+    limits : mapping of column to (float, float), optional
+        Range of each column over all training rows, widened by its own width on either side. A
+        value beyond it is predicted as at the limit: no row supports the line there.
     family : "gaussian" or "poisson"
         For "poisson" the line is the logarithm of the expected count.
+
+    Examples
+    --------
+    >>> LinearFit(1.0, {"x": 2.0}, rows=50, error=0.1).predict({"x": [0.0, 3.0]})
+    array([1., 7.])
     """
 
     intercept: float
     coef: Mapping[str, float]
     rows: int
     error: float
-    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    limits: Limits = field(default_factory=dict, repr=False)
     family: str = field(default="gaussian", repr=False)
 
     def predict(self, X: Any, *, limit: bool = True) -> FloatArray:
-        """Predict rows: a frame or mapping by column names, an array in the order of `coef`.
+        """Predict rows.
 
-        With limit=False lines go on beyond `limits`.
+        Parameters
+        ----------
+        X : frame, mapping of columns, or array (rows, columns)
+            Columns are found by name; those of an array come in the order of `coef`.
+        limit : bool, default True
+            Whether columns are kept within `limits`. False allows extrapolation beyond them.
+
+        Returns
+        -------
+        array (rows,)
+
+        Raises
+        ------
+        DataError
+            If X lacks a column, or has missing or infinite values.
         """
-        scores = _scores(self, [self], X, limit)
-        return expected(scores, Response(self.family))
+        return expected(_linear_predictors(self, X, limit), Response(self.family))
 
     @property
     def lines(self) -> tuple["LinearFit", ...]:
-        """The lines the model is made of: itself."""
+        """The linear predictors of the model: itself."""
         return (self,)
 
 
@@ -63,13 +90,23 @@ class LogisticFit:
     Parameters
     ----------
     classes : tuple of labels
+        The classes, in the order of `predict_proba`.
     lines : tuple of LinearFit
-        For two classes one, the log-odds of the second. For more one a class, in sum zero:
-        probabilities are proportional to the exponentials of their values.
+        Two classes have one line, the log-odds of the second class. More classes have one line
+        each; they sum to zero, and probabilities are proportional to their exponentials.
     rows : int
-        Rows it was fitted to.
+        Rows that it was fitted to.
     error : float
-        Estimated log loss on new rows, averaged over the datasets it serves.
+        Estimated log loss on new rows, averaged over the datasets that use the model.
+
+    Examples
+    --------
+    >>> line = LinearFit(0.0, {"x": 1.0}, rows=50, error=0.5)
+    >>> model = LogisticFit(("no", "yes"), (line,), rows=50, error=0.5)
+    >>> model.predict_proba({"x": [0.0, 2.0]}).round(2).tolist()
+    [[0.5, 0.5], [0.12, 0.88]]
+    >>> model.predict({"x": [-1.0, 2.0]}).tolist()
+    ['no', 'yes']
     """
 
     classes: tuple[Label, ...]
@@ -79,14 +116,14 @@ class LogisticFit:
 
     @property
     def intercept(self) -> float | dict[str, float]:
-        """Of the log-odds of the second class; for more than two classes one a class."""
+        """Intercept of the log-odds; with more than two classes by class."""
         if len(self.lines) == 1:
             return self.lines[0].intercept
         return {str(label): line.intercept for label, line in zip(self.classes, self.lines)}
 
     @property
     def coef(self) -> dict[str, float]:
-        """Coefficients by column; for more than two classes by "class: column"."""
+        """Coefficients by column; with more than two classes by "class: column"."""
         if len(self.lines) == 1:
             return dict(self.lines[0].coef)
         return {
@@ -96,50 +133,86 @@ class LogisticFit:
         }
 
     @property
-    def limits(self) -> Mapping[str, tuple[float, float]]:
-        """How far from the training rows lines are followed, as in `LinearFit`."""
+    def limits(self) -> Limits:
+        """How far beyond the training rows the lines are followed, as in `LinearFit`."""
         return self.lines[0].limits
 
     def predict_proba(self, X: Any, *, limit: bool = True) -> FloatArray:
-        """Return the probability of each class (rows, classes)."""
-        return softmax(_scores(self, self.lines, X, limit))
+        """Return the probability of each class (rows, classes); arguments as in `LinearFit`."""
+        return softmax(_linear_predictors(self, X, limit))
 
     def predict(self, X: Any, *, limit: bool = True) -> AnyArray:
-        """Return the most likely class of each row."""
+        """Return the most likely class of each row (rows,); arguments as in `LinearFit`."""
         return most_likely(self.predict_proba(X, limit=limit), self.classes)
 
 
 Fit: TypeAlias = LinearFit | LogisticFit
 
 
-def _scores(fit: Fit, lines: Sequence[LinearFit], X: Any, limit: bool) -> FloatArray:
-    """Return the values of lines (rows, lines)."""
-    rows = check_rows(X, list(lines[0].coef))
+def model_of(
+    beta: FloatArray,
+    basis: Basis,
+    response: Response,
+    features: Sequence[str],
+    rows: int,
+    error: float,
+    limits: Limits,
+) -> Fit:
+    """Return a model in the units of the data, from coefficients (p,) in working coordinates."""
+
+    def line(one: FloatArray) -> LinearFit:
+        intercept, slopes = basis.to_original(one)
+        kind = "gaussian" if response.classes else response.family
+        named = dict(zip(features, map(float, slopes)))
+        return LinearFit(float(intercept), named, rows, error, limits, kind)
+
+    if not response.classes:
+        return line(beta)
+    C = len(response.classes)
+    if C > 2:  # working coordinates are contrasts of the classes
+        lines = tuple(line(one) for one in (beta.reshape(-1, C - 1) @ contrasts(C).T).T)
+    else:
+        lines = (line(beta),)
+    return LogisticFit(response.classes, lines, rows, error)
+
+
+def _linear_predictors(fit: Fit, X: Any, limit: bool) -> FloatArray:
+    """Return the values of a model's lines (rows, lines); warn of rows beyond the limits."""
+    rows = check_rows(X, list(fit.lines[0].coef))
     if limit and fit.limits:
-        rows = limited(rows, fit.limits)
-    return values_of(fit, rows)
+        rows, beyond = limited(rows, fit.limits)
+        if beyond.any():
+            warn_caller(beyond_limits(beyond, fit.limits))
+    return linear_predictors(fit, rows)
 
 
-def values_of(fit: Fit, rows: FloatArray) -> FloatArray:
+def linear_predictors(fit: Fit, rows: FloatArray) -> FloatArray:
     """Return the values of a model's lines (rows, lines) at rows of features."""
-    lines = fit.lines
-    coef = np.array([list(line.coef.values()) for line in lines])
-    return rows @ coef.T + np.array([line.intercept for line in lines])
+    coef = np.array([list(line.coef.values()) for line in fit.lines])
+    return rows @ coef.T + np.array([line.intercept for line in fit.lines])
 
 
-def limited(rows: FloatArray, limits: Mapping[str, tuple[float, float]]) -> FloatArray:
-    """Return rows with values brought to the limits of their columns; warn where there were any."""
+def limited(rows: FloatArray, limits: Limits) -> tuple[FloatArray, AnyArray]:
+    """Return rows brought within the limits of their columns, and which values were beyond."""
     low, high = np.array(list(limits.values())).reshape(-1, 2).T
     beyond = (rows < low) | (rows > high)
-    if not beyond.any():
-        return rows
-    column = list(limits)[int(np.argmax(beyond.sum(axis=0)))]
-    warn_caller(
-        f"{int(beyond.any(axis=1).sum())} of {len(rows)} rows lie further outside the training "
-        f"rows than these are wide, most often in column {column!r}; they are predicted as at that "
-        "limit (limit=False lets lines go on)."
+    return np.clip(rows, low, high) if beyond.any() else rows, beyond
+
+
+def beyond_limits(beyond: AnyArray, limits: Limits) -> str:
+    """Say how many rows lie beyond the limits, from which values (rows, columns) do."""
+    return beyond_sentence(
+        int(beyond.any(axis=1).sum()), len(beyond), list(limits)[int(np.argmax(beyond.sum(axis=0)))]
     )
-    return np.clip(rows, low, high)
+
+
+def beyond_sentence(count: int, rows: int, column: str) -> str:
+    """Say how many rows lie beyond the limits, most often in one column."""
+    return (
+        f"{count:,} of {rows:,} rows lie far outside the training range (by more than its width), "
+        f"most often in column {column!r}; they are predicted as at that limit. limit=False allows "
+        "extrapolation."
+    )
 
 
 def check_rows(X: Any, features: Sequence[str]) -> FloatArray:

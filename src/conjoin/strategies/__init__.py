@@ -1,1 +1,19 @@
-"""Room strategies."""
+"""Strategies: ways in which datasets share what they know, their validation and their average.
+
+Every strategy gives each dataset a linear model. So strategies can be compared fold by fold and
+averaged coefficient by coefficient. `refits` has the strategies as functions from moments to
+coefficients, `plan` decides which ones are used, `validation` fits and validates them, `average`
+weighs them.
+"""
+
+# The strategies by name, in the order in which users read of them.
+STRATEGIES = (
+    "separate",
+    "pooled",
+    "clusters",
+    "intercept",
+    "slopes",
+    "partial",
+    "full",
+    "mixture",
+)

@@ -1,0 +1,82 @@
+"""`compare`: say whether two datasets should be trained together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from conjoin.api.request import PairRequest, documented, refuse_renamed
+from conjoin.engine.pair import compare_pair
+from conjoin.errors import ArgumentError
+from conjoin.result.comparison import Comparison
+
+
+@documented(PairRequest)
+def compare(
+    a: Any,
+    b: Any,
+    *,
+    target: str,
+    method: Any = PairRequest.method,
+    delta: float = PairRequest.delta,
+    random_state: int = PairRequest.random_state,
+    features: Sequence[str] | None = PairRequest.features,
+    weights: str | None = PairRequest.weights,
+    missing: str = PairRequest.missing,
+    columns: str | None = PairRequest.columns,
+    family: str = PairRequest.family,
+    intercept: bool = PairRequest.intercept,
+    **options: Any,
+) -> Comparison:
+    """Say whether two datasets should be trained together, and how sure that is.
+
+    Parameters
+    ----------
+    a, b : frames
+        Frames (pandas, Polars, ...), mappings of column names to arrays, or files.
+    {options}
+    **options
+        Options of the criterion, such as `n`, `resamples` and `rule` of method="tuned".
+
+    Returns
+    -------
+    Comparison
+        The verdict, the gain with its confidence interval, and the three models.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has a value that cannot be used.
+    DataError
+        If the tables cannot be used as they are.
+    ReadError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> from conjoin.datasets import make_pair
+    >>> same = compare(*make_pair(p=10, n=300, d=0.0).tables().values(), target="y")
+    >>> same.join, same.verdict
+    (True, 'join')
+    >>> far = compare(*make_pair(p=10, n=300, d=1.0).tables().values(), target="y")
+    >>> far.join, far.verdict
+    (False, 'apart')
+    """
+    refuse_renamed(options)
+    if not {"representation", "learn_share"}.isdisjoint(options):
+        raise ArgumentError(
+            "compare has no representation; pass both tables to partition instead: "
+            "conjoin.partition({'a': a, 'b': b}, target=..., representation=...)."
+        )
+    request = PairRequest(
+        target=target,
+        method=method,
+        delta=delta,
+        random_state=random_state,
+        features=features,
+        weights=weights,
+        missing=missing,
+        columns=columns,
+        family=family,
+        intercept=intercept,
+        options=options,
+    )
+    return compare_pair(a, b, request)

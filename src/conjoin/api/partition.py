@@ -1,0 +1,118 @@
+"""`partition`: find which datasets to train together, and fit the models."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any
+
+from conjoin._typing import Progress
+from conjoin.api.request import PAPER_METHODS, Request, documented, refuse_renamed
+from conjoin.engine.run import run
+from conjoin.errors import ArgumentError
+from conjoin.result.partition import Partition
+
+
+@documented(Request)
+def partition(
+    data: Any,
+    *,
+    target: str,
+    by: str | Sequence[str] | None = Request.by,
+    method: Any = Request.method,
+    strategy: str = Request.strategy,
+    grouping: str | None = Request.grouping,
+    weigh_by: str = Request.weigh_by,
+    delta: float = Request.delta,
+    folds: int = Request.folds,
+    random_state: int = Request.random_state,
+    features: Sequence[str] | None = Request.features,
+    weights: str | None = Request.weights,
+    missing: str = Request.missing,
+    columns: str | None = Request.columns,
+    query: str | None = Request.query,
+    family: str = Request.family,
+    intercept: bool = Request.intercept,
+    representation: Any = Request.representation,
+    learn_share: float = Request.learn_share,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Partition:
+    """Find which datasets to train together, and fit the models.
+
+    Parameters
+    ----------
+    data : frame, mapping of names to frames, or files
+        One table with a column `by` that names the dataset of each row, or one table for each
+        dataset: pandas, Polars, Arrow, DuckDB, Dask or PySpark, with columns of any kind. A text or
+        a path names files, folders, patterns or a database table.
+    {options}
+    progress : callable, optional
+        Called with the number of steps done so far and in all.
+    **options
+        Options of a criterion, such as `n`, `resamples` and `rule` of method="tuned".
+
+    Returns
+    -------
+    Partition
+        Clusters, models and errors; verdicts, predictions and the report are its methods.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument has a value that cannot be used.
+    DataError
+        If the tables cannot be used as they are, for example if the target has missing values.
+    ReadError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> from conjoin.datasets import make_clusters
+    >>> stores = make_clusters(sizes=(2, 2), n=100, p=4, distance=2.0)
+    >>> result = partition(stores.tables(), target="y")
+    >>> result.clusters
+    [['d1', 'd2'], ['d3', 'd4']]
+    >>> sorted(result.coefficients)
+    ['d1', 'd2', 'd3', 'd4']
+    """
+    refuse_renamed(options)
+    request = Request(
+        target=target,
+        by=by,
+        method=method,
+        strategy=strategy,
+        grouping=grouping,
+        weigh_by=weigh_by,
+        delta=delta,
+        folds=folds,
+        random_state=random_state,
+        features=features,
+        weights=weights,
+        missing=missing,
+        columns=columns,
+        query=query,
+        family=family,
+        intercept=intercept,
+        representation=representation,
+        learn_share=learn_share,
+        options=options,
+    )
+    _check_options(request)
+    return run(request, data, progress)
+
+
+def _check_options(request: Request) -> None:
+    """Refuse arguments that neither `partition` nor the criterion knows."""
+    takes = request.grouping == "greedy" or request.method in PAPER_METHODS
+    if takes or not isinstance(request.method, str) or not request.options:
+        return
+    names = sorted(request.options)
+    known = [name for name in signature(partition).parameters if name != "options"]
+    near = [close for name in names for close in get_close_matches(name, known, n=1)]
+    hint = (
+        f"did you mean {', '.join(near)}?"
+        if near
+        else f"leave {'it' if len(names) == 1 else 'them'} out."
+    )
+    given = ", ".join(f"{name}=..." for name in names)
+    raise ArgumentError(f"method={request.method_name!r} does not take {given}; {hint}")

@@ -1,0 +1,371 @@
+"""Every option, once: its default, its choices, its help text and its check.
+
+Values that a user passed enter, a frozen request leaves. The Python functions take their defaults
+from here (`Request.delta`), the command line its flags and help texts, the estimators their
+parameters and checks, docstrings their descriptions, and the report its "make this page again".
+
+A new option is a field here, and an argument of the same name in `partition` or `compare` and in
+the estimators; a test compares all of them. This module imports nothing heavy, since
+`conjoin --help` needs it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, TypeVar
+
+from conjoin.checks import check_choice, check_count, check_level, check_seed
+from conjoin.errors import ArgumentError
+from conjoin.strategies import STRATEGIES
+
+PARTITION_METHODS = ("auto", "risk", "evidence", "validated", "chow", "bic", "kmeans")
+PAIR_METHODS = ("risk", "gcv", "validated")
+# Criteria of the paper; `conjoin.paper` is loaded when one of them is asked for.
+PAPER_METHODS = ("tuned", "bound", "direct")
+FAMILIES = ("auto", "gaussian", "logistic", "poisson")
+MISSING = ("indicator", "median", "drop", "raise")
+COLUMNS = ("intersect", "impute")
+ON_UNSEEN = ("pooled", "nearest", "raise")
+NETWORKS = ("mlp1", "mlp2")
+
+# Spellings of version 0.1. They get an error that names the new one.
+RENAMED_ARGUMENTS = {"count": "weigh_by"}
+RENAMED_METHODS = {"mallows": "risk"}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Option:
+    """How one option is described, spelled and checked.
+
+    Parameters
+    ----------
+    help : str
+        One or two sentences, for the command line and for docstrings.
+    kind : str
+        What values are, in the manner of numpydoc; by default the choices.
+    choices : tuple of str
+        Values that are allowed; empty if any are.
+    check : callable, optional
+        Called with the name and the value; raises `ArgumentError`.
+    metavar : str
+        What stands for the value in help texts.
+    flag : str
+        Name on the command line, if it is not the name of the option.
+    short : str
+        Short flag, such as "-t".
+    python_help : str
+        What a docstring says in addition.
+    """
+
+    help: str
+    kind: str = ""
+    choices: tuple[str, ...] = ()
+    check: Callable[[str, Any], None] | None = None
+    metavar: str = "NAME"
+    flag: str = ""
+    short: str = ""
+    python_help: str = ""
+
+    def described(self) -> str:
+        """Return what values are, for a docstring."""
+        if self.kind:
+            return self.kind
+        words = [f'"{choice}"' for choice in self.choices]
+        return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "str"
+
+
+def _option(default: Any, help: str, **settings: Any) -> Any:
+    return field(default=default, metadata={"option": Option(help, **settings)})
+
+
+def _check_share(name: str, value: Any) -> None:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
+        raise ArgumentError(
+            f"{name}={value!r} is no share of the rows; expected a number above 0 and up to 1."
+        )
+
+
+def _check_folds(name: str, value: Any) -> None:
+    if not isinstance(value, Integral):
+        raise ArgumentError(f"{name}={value!r} is no whole number; expected one >= 2.")
+    check_count(name, int(value), least=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What `partition` and `compare` both ask: the columns, the family, the level, the seed."""
+
+    target: str = field(
+        metadata={"option": Option("Column to predict.", kind="str", metavar="COLUMN", short="-t")}
+    )
+    features: Any = _option(
+        None,
+        "Columns to use as features; by default all columns that have no other role.",
+        kind="list of str, optional",
+        metavar="A,B,...",
+    )
+    weights: str | None = _option(
+        None,
+        "Column of row weights. A weight of 2 means that the row is twice as precise.",
+        kind="str, optional",
+        metavar="COLUMN",
+    )
+    family: str = _option(
+        "auto",
+        "What the target is: gaussian (a number), logistic (a class), poisson (a count). auto "
+        "takes text and true/false for classes and numbers for numbers.",
+        choices=FAMILIES,
+        metavar="KIND",
+    )
+    missing: str = _option(
+        "indicator",
+        "Missing values of features: indicator (the median, beside a column that says so), median, "
+        "drop (the row) or raise (an error).",
+        choices=MISSING,
+        metavar="WAY",
+    )
+    columns: str | None = _option(
+        None,
+        "Columns that some datasets lack: intersect (leave them out) or impute (treat them as "
+        "missing). By default they are an error.",
+        kind='"intersect" or "impute", optional',
+        choices=COLUMNS,
+        metavar="WAY",
+    )
+    intercept: bool = _option(True, "Whether models have an intercept.", kind="bool")
+    delta: float = _option(
+        0.1,
+        "Level of verdicts and intervals: a verdict is wrong with at most this probability.",
+        kind="float",
+        check=check_level,
+        metavar="NUMBER",
+    )
+    random_state: int = _option(
+        0,
+        "Random seed. The same input and seed give the same output.",
+        kind="int",
+        check=check_seed,
+        metavar="NUMBER",
+        flag="--seed",
+    )
+    options: Mapping[str, Any] = field(default_factory=dict)  # those of a criterion, such as `n`
+
+    def __post_init__(self) -> None:
+        for name, option in described(type(self)).items():
+            value = getattr(self, name)
+            if option.choices and not (value is None and _default(type(self), name) is None):
+                if isinstance(value, str) or name != "method":
+                    check_choice(name, value, option.choices)
+            if option.check is not None:
+                option.check(name, value)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the options as plain values, without the roles of columns.
+
+        What no file can hold, such as a ready criterion, stands by its name.
+        """
+        found = {
+            name: getattr(self, name)
+            for name in described(type(self))
+            if name not in ("target", "by", "features", "weights", "strategy")
+        }
+        found["method"] = self.method_name
+        found["random_state"] = int(self.random_state)
+        plain = {name: value for name, value in self.options.items() if _is_plain(value)}
+        return {**found, **plain}
+
+    @property
+    def method_name(self) -> str:
+        """The name of the method, or of the class of a ready criterion."""
+        method = getattr(self, "method")  # noqa: B009 (declared by the subclasses)
+        return method if isinstance(method, str) else type(method).__name__.lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(Question):
+    """What `partition` is asked for."""
+
+    by: Any = _option(
+        None,
+        "Column that names the dataset of a row. It may be given several times. Without it each "
+        "file or table is a dataset.",
+        kind="str or list of str, optional",
+        metavar="COLUMN",
+        short="-b",
+    )
+    method: Any = _option(
+        "auto",
+        "What finds the clusters. auto: partitions proposed by their evidence, chosen by error on "
+        "held-out rows. risk: agglomeration by the unbiased risk. The others are for comparison.",
+        kind='str or criterion, default "auto"',
+        choices=(*PARTITION_METHODS, *PAPER_METHODS),
+        short="-m",
+        python_help='The names are "auto", "risk", "evidence", "validated", "chow", "bic", '
+        '"kmeans", and the paper\'s "tuned", "bound" and "direct".',
+    )
+    strategy: str = _option(
+        "auto",
+        "Which models the datasets get. auto: an average of strategies, weighted by their error on "
+        "held-out rows. best: the strategy with the lowest error. Or a strategy by name.",
+        choices=("auto", "best", *STRATEGIES),
+        short="-s",
+        python_help="Clusters and their models are in the result whatever is chosen.",
+    )
+    grouping: str | None = _option(
+        None,
+        "How pairs become clusters. greedy is Algorithm 3 of the paper and needs a criterion. By "
+        "default the way that suits the method.",
+        kind='"agglomerative" or "greedy", optional',
+        choices=("agglomerative", "greedy"),
+        metavar="WAY",
+    )
+    weigh_by: str = _option(
+        "datasets",
+        "What counts the same in errors: every dataset, or every row.",
+        choices=("datasets", "rows"),
+        metavar="WHAT",
+    )
+    folds: int = _option(
+        10,
+        "Folds of cross-validation.",
+        kind="int",
+        check=_check_folds,
+        metavar="NUMBER",
+        python_help="Classes and counts of more than 300 datasets use half as many, at least 5.",
+    )
+    query: str | None = _option(
+        None,
+        "SELECT to read files with; they are the table 'data' in it.",
+        kind="str, optional",
+        metavar="SQL",
+    )
+    representation: Any = _option(
+        None,
+        "Features learned by a network of one or two hidden layers: mlp1 or mlp2.",
+        kind='"mlp1", "mlp2", Representation, transformer or function, optional',
+        python_help="An `MLP` or `Tap` (extra: nn), a scikit-learn transformer or a function of "
+        "rows work too. conjoin then loads all rows into memory.",
+    )
+    learn_share: float = _option(
+        0.5,
+        "Share of the rows that train the network. The models, verdicts and errors use the others.",
+        kind="float",
+        check=_check_share,
+        metavar="NUMBER",
+        python_help="With 1 all rows do both, as in the paper, and errors are too low.",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.method, str) and self.method in RENAMED_METHODS:
+            raise ArgumentError(
+                f"method={self.method!r} is now called {RENAMED_METHODS[self.method]!r}; what was "
+                "'risk' in partition is now 'auto', the default."
+            )
+        super().__post_init__()
+        if self.representation is None and self.learn_share != Request.learn_share:
+            raise ArgumentError(
+                f"learn_share={self.learn_share!r} is for a representation, and there is none; "
+                "leave it out, or choose one, such as representation='mlp1'."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairRequest(Question):
+    """What `compare` is asked for."""
+
+    method: Any = _option(
+        "risk",
+        "What makes the point decision. risk: the unbiased estimate of the error on new rows. The "
+        "others are for comparison; tuned, bound and direct are the paper's.",
+        kind='str or criterion, default "risk"',
+        choices=(*PAIR_METHODS, *PAPER_METHODS),
+        short="-m",
+        python_help='The names are "risk", "gcv", "validated", and the paper\'s "tuned", "bound" '
+        'and "direct".',
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionOptions:
+    """How rows are predicted."""
+
+    on_unseen: str = _option(
+        "pooled",
+        "The model of a dataset that was not there at fitting: pooled (one model for all), nearest "
+        "(that of the most similar cluster) or raise (an error).",
+        choices=ON_UNSEEN,
+        metavar="WAY",
+    )
+    limit: bool = _option(
+        True,
+        "Whether features are kept within the training range, widened by its own width on either "
+        "side. False allows extrapolation beyond that.",
+        kind="bool",
+    )
+
+    def __post_init__(self) -> None:
+        check_choice("on_unseen", self.on_unseen, ON_UNSEEN)
+
+
+def described(request: type) -> dict[str, Option]:
+    """Return the options of a request by name, in the order of its class."""
+    return {one.name: one.metadata["option"] for one in fields(request) if "option" in one.metadata}
+
+
+def _default(request: type, name: str) -> Any:
+    return getattr(request, name, None)
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def refuse_renamed(options: Mapping[str, Any]) -> None:
+    """Refuse arguments by a name that they no longer have."""
+    for name in options:
+        if name in RENAMED_ARGUMENTS:
+            raise ArgumentError(
+                f"{name}={options[name]!r} is now called {RENAMED_ARGUMENTS[name]}="
+                f"{options[name]!r}."
+            )
+
+
+def documented(*requests: type, leave_out: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+    """Put the descriptions of options in place of `{options}` in a docstring."""
+
+    def decorate(function: Function) -> Function:
+        text = function.__doc__ or ""
+        indent = next(
+            line[: len(line) - len(line.lstrip())]
+            for line in text.splitlines()
+            if line.strip() == "{options}"
+        )
+        lines = []
+        for request in requests:
+            for name, option in described(request).items():
+                if name not in leave_out:
+                    lines += _entry(name, option, request, indent)
+        function.__doc__ = text.replace(f"{indent}{{options}}", "\n".join(lines))
+        return function
+
+    return decorate
+
+
+def _entry(name: str, option: Option, request: type, indent: str) -> list[str]:
+    """Return the lines of one parameter in a docstring."""
+    kind, default = option.described(), _default(request, name)
+    if default is not None and "default" not in kind:
+        kind += (
+            f", default {default!r}" if not isinstance(default, str) else f' (default "{default}")'
+        )
+    words = f"{option.help} {option.python_help}".strip()
+    lines, line = [f"{indent}{name} : {kind}"], ""
+    for word in words.split():
+        if line and len(indent) + 4 + len(line) + 1 + len(word) > 100:
+            lines.append(f"{indent}    {line}")
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    return [*lines, f"{indent}    {line}"]

@@ -1,0 +1,113 @@
+"""Options of the command line, made from the request.
+
+A request class enters, parameters for typer leave: flags, defaults, help texts and completion are
+those of `conjoin.api.request`. This module imports nothing heavy, since help needs it.
+"""
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from conjoin.api.request import NETWORKS, Option, Request, described
+
+# Arguments and options that are no part of a request.
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="CSV or Parquet files, folders, quoted patterns, or a database "
+        "(file.duckdb::table, file.sqlite::table, postgresql://...::table).",
+        show_default=False,
+    ),
+]
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="File written by --save.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Rule = Annotated[
+    str | None,
+    typer.Option("--rule", metavar="NAME", help="For tuned: signed (default) or literal."),
+]
+Query = Annotated[
+    str | None, typer.Option("--query", metavar="SQL", help=described(Request)["query"].help)
+]
+
+
+def flag_of(name: str, option: Option) -> str:
+    """Return how an option is called on the command line.
+
+    >>> from conjoin.api.request import Request
+    >>> flag_of("weigh_by", described(Request)["weigh_by"])
+    '--weigh-by'
+    """
+    return option.flag or "--" + name.replace("_", "-")
+
+
+def takes(*requests: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of requests; it receives their values as `asked`."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        added = [_parameter(name, request) for request in requests for name in described(request)]
+        own = [one for one in signature(command).parameters.values() if one.name != "asked"]
+        required = [one for one in [*own, *added] if one.default is Parameter.empty]
+        optional = [one for one in [*added, *own] if one.default is not Parameter.empty]
+
+        @wraps(command)
+        def called(**values: Any) -> None:
+            names = [one.name for one in added]
+            asked = {name: _value(name, values.pop(name)) for name in names}
+            command(**values, asked=asked)
+
+        called.__signature__ = signature(command).replace(  # type: ignore[attr-defined]
+            parameters=[one.replace(kind=Parameter.KEYWORD_ONLY) for one in [*required, *optional]]
+        )
+        return called
+
+    return decorate
+
+
+def _parameter(name: str, request: type) -> Parameter:
+    """Return one option of a request as a parameter for typer."""
+    option = described(request)[name]
+    default = next(one.default for one in fields(request) if one.name == name)
+    kind: Any = str if default is None or default is MISSING else type(default)
+    kind = list[str] if name == "by" else kind
+    flags = [flag_of(name, option)]
+    if kind is bool:
+        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+    choices = NETWORKS if name == "representation" else option.choices
+    info = typer.Option(
+        *flags,
+        *([option.short] if option.short else []),
+        metavar=None if kind is bool else option.metavar,
+        help=_help(option),
+        autocompletion=_one_of(choices) if choices else None,
+    )
+    annotation = Annotated[kind if default is not None else kind | None, info]
+    empty = Parameter.empty if default is MISSING else default
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=empty, annotation=annotation)
+
+
+def _help(option: Option) -> str:
+    """Return the help text of an option, with its choices if the text does not name them all."""
+    unnamed = [choice for choice in option.choices if choice not in option.help]
+    return f"{option.help} One of {', '.join(option.choices)}." if unnamed else option.help
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """Return what a shell needs to complete one of some words."""
+    return lambda incomplete: [word for word in choices if word.startswith(incomplete)]
+
+
+def _value(name: str, value: Any) -> Any:
+    """Return the value of an option as Python takes it."""
+    if name == "by":
+        return list(dict.fromkeys(value)) if value else None
+    if name == "features" and value:
+        return [part.strip() for part in value.split(",")]
+    return value or None if name == "features" else value

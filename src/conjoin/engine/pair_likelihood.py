@@ -1,0 +1,80 @@
+"""Two datasets whose target is a class or a count.
+
+A collection of two and a request enter, a `Comparison` leaves. Errors are those on held-out rows,
+and so is the point decision: the quadratic form of the gain is too flat where datasets are small
+and far apart.
+"""
+
+import numpy as np
+
+from conjoin.api.request import PairRequest, Request
+from conjoin.criterion.judge import Judge
+from conjoin.criterion.verdict import rows_to_settle
+from conjoin.engine.study import DatasetFacts, make_study
+from conjoin.engine.verdicts import make_judge
+from conjoin.execution import small_matrices
+from conjoin.result.comparison import Comparison
+from conjoin.strategies.plan import start_values
+from conjoin.strategies.refits import clusters, separate_ridged
+from conjoin.strategies.validation import validate
+from conjoin.tables import DatasetCollection
+
+UNKNOWN = float("nan")  # what the paper's inequality has no value for
+PAIR = [((0,), (1,))]  # the one pair of two datasets
+
+
+def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> Comparison:
+    """Compare two datasets of classes or counts."""
+    with small_matrices(len(collection.features)):
+        study = make_study(collection, _as_request(request))
+        start, facts = start_values(study.given), DatasetFacts.of(collection)
+        judge = make_judge(study, start)
+        answers, ends = judge.verdicts(PAIR, delta=request.delta, interval=True)
+        gain = float(judge.gains(PAIR)[0]) * study.gain_scale
+        more_rows: float | None = 1.0
+        if answers[0] == "undecided":
+            more_rows = _rows_to_settle(judge, request.delta)
+        refits = (separate_ridged, clusters(np.zeros(2, dtype=int), start.hyper))
+        fits = [validate(refit, start.problem) for refit in refits]
+    own, both = (fit.losses.sum(axis=0) / judge.moments.w for fit in fits)
+    basis, rows = study.basis, collection.sizes
+    fit_a, fit_b = (facts.model(basis, fits[0].coef[k], rows[k], float(own[k])) for k in (0, 1))
+    joined = facts.model(basis, fits[1].coef[0], sum(rows), float(both.mean()))
+    lead = float(own.mean() - both.mean())
+    return Comparison(
+        verdict=answers[0],
+        join=lead > 0 if answers[0] == "undecided" else answers[0] == "join",
+        gain=gain,
+        interval=(float(ends[0, 0] * study.gain_scale), float(ends[0, 1] * study.gain_scale)),
+        delta=request.delta,
+        rows_to_settle=more_rows,
+        score=lead,
+        threshold=0.0,
+        phi=UNKNOWN,
+        psi=UNKNOWN,
+        alpha=UNKNOWN,
+        method=request.method_name,
+        fit_a=fit_a,
+        fit_b=fit_b,
+        fit_joined=joined,
+        error_separate=(fit_a.error + fit_b.error) / 2,
+        error_joined=joined.error,
+    )
+
+
+def _as_request(request: PairRequest) -> Request:
+    """Return the request of a partition of the two datasets, with its defaults."""
+    return Request(
+        target=request.target, intercept=request.intercept, random_state=request.random_state
+    )
+
+
+def _rows_to_settle(judge: Judge, delta: float) -> float | None:
+    """Return by what factor two datasets would have to grow for a verdict, if that is known."""
+    m = judge.moments
+    assert judge.backing is not None  # a likelihood has one
+    short = float(judge.backing.short(m.p // m.outputs).max())
+    if not np.isfinite(short) or judge.backing.lacking()[0]:
+        return None
+    grown = rows_to_settle(m[0], m[1], delta=delta)
+    return None if grown is None else max(grown, short)

@@ -1,0 +1,115 @@
+"""Step 1: tables, files or databases become rows of datasets, or moments of them.
+
+What the user passed as data enters. A `DatasetCollection` with all rows leaves, or a `Reduced`
+collection whose moments were formed where the rows live (DuckDB, Dask, Spark).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from conjoin.api.request import Request
+from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
+from conjoin.errors import ArgumentError
+from conjoin.sources.read import Source, is_source, open_source
+from conjoin.sources.sql import quote_name
+from conjoin.tables import DatasetCollection
+from conjoin.tables.collect import collect_rows, has_classes, one_frame
+from conjoin.tables.frame import in_memory, is_lazy, to_frame
+from conjoin.tables.roles import Roles
+from conjoin.tables.stack import columns_to_drop
+
+
+def read(
+    data: Any, request: Request, *, rows_needed: bool, alone: bool = False
+) -> DatasetCollection | Reduced:
+    """Read the datasets.
+
+    `rows_needed` says that moments are not enough: a criterion of pairs or a representation reads
+    rows. With `alone` a single dataset is allowed.
+    """
+    if not is_source(data):
+        if request.query is not None:
+            raise ArgumentError("query goes with files or a database; data is a table already.")
+        roles = Roles.of(request.target, request.by, request.features, request.weights)
+        return _read_table(data, roles, request, request.columns, rows_needed, alone)
+    with open_source(data, by=request.by or (), query=request.query) as source, source.reading():
+        by = source.by or request.by
+        roles = Roles.of(request.target, by, request.features, request.weights)
+        table = _wanted_columns(source.with_boolean_target(request.target), roles, request.columns)
+        return _read_table(table, roles, request, None, rows_needed, alone)
+
+
+def _read_table(
+    data: Any,
+    roles: Roles,
+    request: Request,
+    columns: str | None,
+    rows_needed: bool,
+    alone: bool,
+) -> DatasetCollection | Reduced:
+    """Form moments where the rows live if they stay there, else bring the rows here."""
+    if not rows_needed and not isinstance(data, Mapping):
+        reduced = _reduce(data, roles, request)
+        if reduced is not None:
+            return reduced
+    return collect_rows(
+        data,
+        roles,
+        missing=request.missing,
+        columns=columns,
+        fewest=1 if alone else 2,
+        family=request.family,
+        # A single dataset of classes or counts has no other to be relative to: there row weights
+        # are repeats.
+        relative=not alone or request.family == "gaussian",
+    )
+
+
+def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
+    """Form moments where the rows live, if they should stay there; a likelihood needs rows."""
+    if not is_lazy(data) or request.family not in ("auto", "gaussian"):
+        return None
+    frame, roles = one_frame(data, roles)
+    if not isinstance(frame, nw.LazyFrame) or not rows_stay_remote(frame):
+        return None
+    if has_classes(frame.collect_schema()[roles.target], request.family):
+        return None
+    return reduce(
+        frame,
+        roles,
+        missing=request.missing,
+        folds=int(request.folds),
+        seed=int(request.random_state),
+        intercept=request.intercept,
+    )
+
+
+def _wanted_columns(source: Source, roles: Roles, columns: str | None) -> Any:
+    """Return the rows of files without the columns that are to be left out."""
+    names = list(source.relation.columns)
+    dropped = columns_to_drop(source.partial_columns, roles, columns, set(names))
+    if not dropped:
+        return source.relation
+    return source.relation.project(", ".join(quote_name(n) for n in names if n not in dropped))
+
+
+def read_one(table: Any, target: str) -> Any:
+    """Return a table as it is, or read the file that it names."""
+    if not is_source(table):
+        return table
+    with open_source(table) as source, source.reading():
+        return in_memory(to_frame(source.with_boolean_target(target).relation)).to_native()
+
+
+def source_names(data: Any) -> list[str]:
+    """Return the names of files without their folders; nothing of a database's address."""
+    if not is_source(data):
+        return []
+    items = [data] if isinstance(data, (str, Path)) else list(data)
+    texts = [str(item) for item in items]
+    if any("://" in text for text in texts):
+        return []
+    return [Path(text).name for text in texts]

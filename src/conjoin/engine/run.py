@@ -1,0 +1,102 @@
+"""The whole flow, step by step: from a request and data to a partition with its models.
+
+Every step takes and returns frozen values:
+
+1. read: tables, files or databases become rows of datasets, or moments formed where rows live;
+2. study: shared coordinates, moments of every dataset and fold, start values;
+3. search partitions: the merge tree, the partition and the mixture of best evidence, and the
+   variances of every strategy;
+4. fit strategies: coefficients from all rows, and from the rows outside every fold;
+5. validate: losses on held-out rows, and the weights of the average;
+6. choose: the partition that the method finds, with the fits of its clusters;
+7. verdicts: on demand and once, by the `Analysis` that is returned inside the result.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import Progress
+from conjoin.api.request import Request
+from conjoin.engine.analysis import Analysis, Origin, Strategies
+from conjoin.engine.criteria import group_greedily, pair_criterion
+from conjoin.engine.features import learn_features, make_representation, settings_of
+from conjoin.engine.hints import check_method, hint_at_classes
+from conjoin.engine.methods import METHODS, Candidates, fitted
+from conjoin.engine.reading import read, source_names
+from conjoin.engine.single import fit_single
+from conjoin.engine.study import DatasetFacts, Study, make_study
+from conjoin.engine.verdicts import make_judge
+from conjoin.execution import small_matrices
+from conjoin.result.partition import Partition
+from conjoin.strategies.average import average, average_weights, is_averaged
+from conjoin.strategies.plan import Start, make_plan, start_values
+from conjoin.strategies.validation import Fitted, fit_strategies, judge_losses
+from conjoin.tables import DatasetCollection
+
+
+def run(
+    request: Request, data: Any, progress: Progress | None = None, *, alone: bool = False
+) -> Partition:
+    """Find the clusters of the datasets and fit their models.
+
+    With `alone` the data may be a single dataset.
+    """
+    criterion, representation = pair_criterion(request), make_representation(request)
+    settings = {**settings_of(request, representation), "data": source_names(data)}
+
+    # 1 Read.
+    rows_needed = criterion is not None or representation is not None
+    table = read(data, request, rows_needed=rows_needed, alone=alone)
+    check_method(table, request, criterion)
+    if representation is not None and isinstance(table, DatasetCollection):
+        table, progress = learn_features(table, representation, request, progress)
+    facts = DatasetFacts.of(table)
+
+    with small_matrices(len(facts.schema.features)):
+        # 2 Study.
+        study = make_study(table, request)
+        if study.given.exact:
+            hint_at_classes(study.basis, study.given.moments, request.target, request.family)
+        start = start_values(study.given)
+        judge = make_judge(study, start)
+        if alone and len(facts.names) == 1:
+            strategies, chosen = fit_single(study.given)
+            origin = Origin("none", "none", request.delta, settings, steps=())
+            analysis = Analysis(facts, study, start, None, strategies, chosen, judge, origin)
+            return analysis.using("separate")
+
+        # 3 Search partitions.
+        plan = make_plan(start, intercept=request.intercept)
+
+        # 4 Fit strategies.
+        fits = fit_strategies(plan, start.problem, progress if criterion is None else None)
+
+        # 5 Validate.
+        strategies = validate_strategies(fits, study, start)
+
+        # 6 Choose.
+        candidates = Candidates(start, study.weights, plan.search, judge)
+        if criterion is None:
+            chosen, steps = METHODS[request.method].choose(candidates), None
+        else:
+            assert isinstance(table, DatasetCollection)  # rows were asked for
+            labels, steps = group_greedily(criterion, table, request, progress)
+            chosen = fitted(labels, candidates)
+
+    # 7 Verdicts, on demand.
+    grouping = "agglomerative" if criterion is None else "greedy"
+    origin = Origin(request.method_name, grouping, request.delta, settings, steps)
+    analysis = Analysis(facts, study, start, plan.search, strategies, chosen, judge, origin)
+    return analysis.using(request.strategy)
+
+
+def validate_strategies(fits: dict[str, Fitted], study: Study, start: Start) -> Strategies:
+    """Return the losses of all strategies on held-out rows, and those of their average."""
+    problem, moments = start.problem, start.problem.moments
+    validated = {name: judge_losses(one, problem) for name, one in fits.items()}
+    losses = np.stack([one.losses for one in validated.values()])
+    averaged = [is_averaged(name, moments) for name in fits]
+    weights = average_weights(losses, averaged, moments.w, study.weights)
+    validated["auto"] = judge_losses(average(list(fits.values()), weights), problem)
+    return Strategies(validated, dict(zip(fits, map(float, weights))))

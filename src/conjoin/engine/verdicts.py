@@ -1,0 +1,166 @@
+"""Step 7, on demand: verdicts on joins, for the ledger and for every dataset.
+
+A judge, labels and steps enter; lines of the ledger and alternatives of datasets leave, with gains
+in the units of the data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray
+from conjoin.criterion.base import PairScore
+from conjoin.criterion.judge import Judge
+from conjoin.engine.study import Study
+from conjoin.grouping import Step
+from conjoin.models.likelihood import Joins, Likelihood
+from conjoin.result.values import Alternative, Merge
+from conjoin.strategies.gains import ValidatedGains
+from conjoin.strategies.plan import Start
+
+NO_INTERVAL = (float("nan"), float("nan"))
+# Lines of a ledger, or datasets, up to which every gain has an interval. Each end of an interval is
+# a root search over verdicts, so thousands of them take long.
+MOST_INTERVALS = 200
+# Lines of a longer ledger that are judged first: those that a terminal shows.
+FIRST_LINES = 12
+# Other clusters that a dataset is compared with, and the number of datasets up to which all get
+# that many; beyond, each is compared with the nearest other cluster only.
+MOST_ALTERNATIVES, FEW_DATASETS = 3, 60
+
+
+def make_judge(study: Study, start: Start) -> Judge:
+    """Fit every dataset by itself, as the base of all verdicts."""
+    problem = start.problem
+    if not isinstance(problem, Likelihood):
+        return Judge.of(problem.moments)
+    moments, backing = problem.own()
+    gains = ValidatedGains(problem, start.hyper, study.gain_scale)
+    return Judge.of(moments, backing, Joins(problem.rows, moments), gains)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Verdicts on joins, each computed once.
+
+    Parameters
+    ----------
+    judge : Judge
+    names : tuple of str
+        Names of the datasets.
+    labels : array (K,)
+        The cluster of each dataset.
+    near : array (K, p)
+        Partially pooled coefficients, whose distances say which clusters are near.
+    delta : float
+        Level of the verdicts.
+    scale : float
+        What a unit of the moments is worth in errors.
+    """
+
+    judge: Judge
+    names: tuple[str, ...]
+    labels: IntArray
+    near: FloatArray
+    delta: float
+    scale: float
+    _known: dict[tuple[int, int], tuple[Merge, ...]] = field(default_factory=dict, repr=False)
+
+    def ledger(self, steps: Sequence[Step[str]], most: int | None) -> tuple[Merge, ...]:
+        """Return the first steps with their verdicts.
+
+        The steps are judged in the same portions whatever `most` is, so that a line has one
+        verdict and one gain wherever it is shown.
+        """
+        if len(steps) <= MOST_INTERVALS:
+            return self._portion(steps, 0, len(steps))[:most]
+        first = self._portion(steps, 0, FIRST_LINES)
+        if most is not None and most <= FIRST_LINES:
+            return first[:most]
+        return (first + self._portion(steps, FIRST_LINES, len(steps)))[:most]
+
+    def _portion(self, steps: Sequence[Step[str]], begin: int, end: int) -> tuple[Merge, ...]:
+        if (begin, end) not in self._known:
+            interval = len(steps) <= MOST_INTERVALS
+            self._known[begin, end] = self.judge_steps(steps[begin:end], interval=interval)
+        return self._known[begin, end]
+
+    def judge_steps(self, steps: Sequence[Step[str]], *, interval: bool) -> tuple[Merge, ...]:
+        """Return steps with their verdicts; gains have intervals if asked for."""
+        position = {name: k for k, name in enumerate(self.names)}
+        pairs = [
+            ([position[n] for n in step.left], [position[n] for n in step.right]) for step in steps
+        ]
+        answers, ends = self.judge.verdicts(pairs, delta=self.delta, interval=interval)
+        gains = self.judge.gains(pairs) * self.scale
+        return tuple(
+            Merge(
+                step.left,
+                step.right,
+                step.joined,
+                answer,
+                float(gain),
+                (float(low * self.scale), float(high * self.scale)) if interval else NO_INTERVAL,
+                step.score,
+            )
+            for step, answer, gain, (low, high) in zip(steps, answers, gains, ends)
+        )
+
+    # --- alternatives of a dataset ---------------------------------------------------------------
+
+    def alternatives_of(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining one dataset with its own cluster and the nearest others.
+
+        Nearest by the distance of partially pooled coefficients. With very many datasets only the
+        nearest other cluster is compared, without interval.
+        """
+        few = len(self.labels) <= MOST_INTERVALS
+        return self._alternatives([name], MOST_ALTERNATIVES if few else 1)[name]
+
+    def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
+        """Return the same for every dataset; with many, the nearest other cluster only."""
+        few = len(self.labels) <= FEW_DATASETS
+        return self._alternatives(self.names, MOST_ALTERNATIVES if few else 1)
+
+    def _alternatives(self, names: Sequence[str], most: int) -> dict[str, tuple[Alternative, ...]]:
+        interval = len(self.labels) <= MOST_INTERVALS // 2
+        position = {name: k for k, name in enumerate(self.names)}
+        steps, cluster = [], []
+        for name in names:
+            k = position[name]
+            own = int(self.labels[k])
+            for c in [own, *self._nearest(k)[:most]]:
+                others = tuple(self.names[i] for i in np.nonzero(self.labels == c)[0] if i != k)
+                if others:
+                    steps.append(Step((name,), others, PairScore(float("nan"), c == own)))
+                    cluster.append(c)
+        found: dict[str, list[Alternative]] = {name: [] for name in names}
+        for c, line in zip(cluster, self.judge_steps(steps, interval=interval)):
+            found[line.left[0]].append(Alternative(c, line.verdict, line.gain, line.interval))
+        return {
+            name: _own_first(lines, int(self.labels[position[name]]))
+            for name, lines in found.items()
+        }
+
+    def _nearest(self, k: int) -> list[int]:
+        """Return the other clusters, nearest first."""
+        distance = np.sum((self._centres - self.near[k]) ** 2, axis=1)
+        order = np.argsort(distance, kind="stable")
+        return [int(c) for c in order if c != self.labels[k]]
+
+    @cached_property
+    def _centres(self) -> FloatArray:
+        """Mean coefficients of each cluster (C, p)."""
+        clusters = range(int(self.labels.max()) + 1)
+        return np.stack([self.near[self.labels == c].mean(axis=0) for c in clusters])
+
+
+def _own_first(lines: Sequence[Alternative], own: int) -> tuple[Alternative, ...]:
+    """Return a dataset's own cluster, then other clusters by what joining them gains."""
+
+    def rank(line: Alternative) -> tuple[bool, float]:
+        return line.cluster != own, np.inf if np.isnan(line.gain) else -line.gain
+
+    return tuple(sorted(lines, key=rank))

@@ -1,0 +1,62 @@
+"""What `compare` returns."""
+
+from dataclasses import dataclass
+
+from conjoin.result.fits import Fit
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether two datasets should be trained together, how sure that is, and why.
+
+    Parameters
+    ----------
+    verdict : "join", "apart" or "undecided"
+        What can be shown at level `delta`; the two datasets may have different noise. "join" is
+        wrong with probability at most delta for the gain given the features of the rows, "apart"
+        for the gain expected over new features.
+    join : bool
+        The point decision of the method: whether `score` is above `threshold`.
+    gain : float
+        How much the error on new rows is expected to fall if the two are trained together (mean
+        squared error, averaged over the two).
+    interval : (float, float)
+        Confidence interval of the gain; each end holds with confidence 1 - delta.
+    delta : float
+        Level of the verdict and the interval.
+    rows_to_settle : float or None
+        For an undecided pair: by what factor both datasets would have to grow for a verdict. None
+        if a thousandfold would not be enough.
+    score, threshold : float
+        The score that the method gives the pair, and the threshold of its point decision.
+    phi, psi : float
+        The two sides of the paper's inequality (nan for methods without them). For method="tuned"
+        their medians over the final resamples.
+    alpha : float
+        The value that stands for log(1/delta) in phi and psi.
+    method : str
+        The method of the point decision.
+    fit_a, fit_b, fit_joined : LinearFit or LogisticFit
+        The two separate models and the joint one, each fitted to all its rows.
+    error_separate, error_joined : float
+        Estimated error on new rows, averaged over the two datasets, of the separate models and of
+        the joint one.
+    """
+
+    verdict: str
+    join: bool
+    gain: float
+    interval: tuple[float, float]
+    delta: float
+    rows_to_settle: float | None
+    score: float
+    threshold: float
+    phi: float
+    psi: float
+    alpha: float
+    method: str
+    fit_a: Fit
+    fit_b: Fit
+    fit_joined: Fit
+    error_separate: float
+    error_joined: float

@@ -1,0 +1,134 @@
+"""Values of a model file back into objects: models, ledger, details, scores, placement.
+
+Plain values of the file's content enter, the objects that `result.store` made plain leave.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.criterion import PairScore
+from conjoin.families import Label
+from conjoin.moments import Basis
+from conjoin.result.details import Details, Map
+from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
+from conjoin.result.placement import Placement
+from conjoin.result.scores import Bin, Scored, Scores
+from conjoin.result.store import DETAIL_ARRAYS, PLACEMENT_ARRAYS, SCORE_NUMBERS
+from conjoin.result.values import Merge
+from conjoin.tables.schema import Schema
+
+
+def fits_from_plain(fits: Mapping[str, Any], schema: Schema, limits: Limits) -> list[Fit]:
+    """Return the models of datasets, of clusters, or the pooled one."""
+    response = schema.response
+    known = list(zip(fits["rows"], map(float, fits["error"])))
+    each = len(fits["intercept"]) // max(len(known), 1)  # lines of a model
+    kind = "gaussian" if response.classes else response.family
+    slopes = plain_to_array(fits["coef"]).tolist()
+    lines = [
+        LinearFit(intercept, dict(zip(schema.features, slopes[i])), *known[i // each], limits, kind)
+        for i, intercept in enumerate(fits["intercept"])
+    ]
+    if not response.classes:
+        return list(lines)
+    return [
+        LogisticFit(response.classes, tuple(lines[i * each : (i + 1) * each]), rows, error)
+        for i, (rows, error) in enumerate(known)
+    ]
+
+
+def merge_from_plain(line: Mapping[str, Any], names: Sequence[str], score: PairScore) -> Merge:
+    """Return a line of the ledger."""
+    left, right = (tuple(names[k] for k in line[side]) for side in ("left", "right"))
+    low, high = line["interval"]
+    gain, interval = float(line["gain"]), (float(low), float(high))
+    return Merge(left, right, score.join, line["verdict"], gain, interval, score)
+
+
+def score_from_plain(values: Mapping[str, Any]) -> PairScore:
+    """Return what a method said of a pair."""
+    plain: dict[str, Any]
+    plain = {key: float(v) if isinstance(v, str) else v for key, v in values.items()}
+    return PairScore(**plain)
+
+
+def details_from_plain(values: Mapping[str, Any] | None, names: Sequence[str]) -> Details | None:
+    """Return the figures of the report; None if the file has none."""
+    if values is None:
+        return None
+    refused = PairScore(float("nan"), False)
+    return Details(
+        errors={name: plain_to_array(array) for name, array in values["errors"].items()},
+        **{name: plain_to_array(values[name]) for name in DETAIL_ARRAYS},
+        dependent=values["dependent"],
+        far={int(j): distance for j, distance in values["far"].items()},
+        upper=tuple(merge_from_plain(line, names, refused) for line in values["upper"]),
+        map=None if values["map"] is None else map_from_plain(values["map"]),
+    )
+
+
+def scores_from_plain(
+    content: Mapping[str, Any], names: Sequence[str], classes: tuple[Label, ...]
+) -> Scored | None:
+    """Return how good probabilities are; None if the file does not say so."""
+    values = content.get("scores")
+    if values is None:
+        return None
+    scores = {
+        name: Scores(
+            **{key: float(values[key][k]) for key in SCORE_NUMBERS},
+            rows=values["rows"][k],
+            shares=dict(zip(classes, map(float, values["shares"][k]))),
+        )
+        for k, name in enumerate(names)
+    }
+    bins = (
+        Bin(low, high, predicted, observed, rows, (lower, upper))
+        for low, high, predicted, observed, rows, lower, upper in content["calibration"]
+    )
+    return Scored(scores, tuple(bins))
+
+
+def map_from_plain(values: Mapping[str, Any]) -> Map:
+    """Return the map of gains."""
+    M = len(values["groups"])
+    left, right = np.triu_indices(M, 1)
+    judged = plain_to_array(values["judged"]).astype(int)
+    tables = np.full((3, M, M), np.nan)
+    verdict = np.zeros((M, M), dtype=int)
+    a, b = left[judged], right[judged]
+    for i, j in ((left, right), (right, left)):
+        tables[0, i, j] = plain_to_array(values["gain"])
+    for i, j in ((a, b), (b, a)):
+        verdict[i, j] = plain_to_array(values["verdict"]).astype(int)
+        tables[1, i, j] = plain_to_array(values["low"])
+        tables[2, i, j] = plain_to_array(values["high"])
+    groups = tuple(tuple(group) for group in values["groups"])
+    return Map(groups, tables[0], tables[1], tables[2], verdict)
+
+
+def placement_from_plain(values: Mapping[str, Any]) -> Placement:
+    """Return what places a new dataset."""
+    basis = values["basis"]
+    return Placement(
+        basis=Basis(
+            plain_to_array(basis["center"]),
+            plain_to_array(basis["scale"]),
+            basis["target_center"],
+            basis["target_scale"],
+            basis["intercept"],
+        ),
+        noise=values["noise"],
+        **{name: plain_to_array(values[name]) for name in PLACEMENT_ARRAYS},
+    )
+
+
+def plain_to_array(values: Mapping[str, Any]) -> FloatArray:
+    """Return an array that `store.array_to_plain` made plain."""
+    flat = np.frombuffer(base64.b64decode(values["base64"]), dtype=values.get("kind", "<f8"))
+    array: FloatArray = flat.reshape(values["shape"]).astype(np.float64)
+    return array

@@ -1,0 +1,217 @@
+"""Models from a file that `result.store` wrote.
+
+A path enters, a `Partition` leaves; its analysis is what the file holds (`StoredAnalysis`). Files
+of version 0.1 are read too.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conjoin.api.request import RENAMED_ARGUMENTS, RENAMED_METHODS
+from conjoin.errors import ArgumentError, ReadError
+from conjoin.families import Label
+from conjoin.grouping import Step
+from conjoin.representations.learned import Learned, RepresentedSchema
+from conjoin.result.decode import (
+    details_from_plain,
+    fits_from_plain,
+    merge_from_plain,
+    placement_from_plain,
+    plain_to_array,
+    score_from_plain,
+    scores_from_plain,
+)
+from conjoin.result.details import Details
+from conjoin.result.partition import Partition
+from conjoin.result.placement import Placement
+from conjoin.result.scores import Scored
+from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum
+from conjoin.result.values import Alternative, Estimate, Merge
+from conjoin.tables.schema import Schema
+from conjoin.version import __version__
+
+
+def load(path: str | Path) -> Partition:
+    """Read a result that `Partition.save`, or `--save` on the command line, wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        The model file.
+
+    Returns
+    -------
+    Partition
+        It predicts the same bit by bit. It holds the models of one strategy and no rows.
+
+    Raises
+    ------
+    ReadError
+        If the file is missing, is no model, was changed, or comes from an unknown version.
+
+    Examples
+    --------
+    >>> import tempfile, conjoin
+    >>> from conjoin.datasets import make_clusters
+    >>> result = conjoin.partition(make_clusters(sizes=(2, 2), distance=2.0).tables(), target="y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(f"{folder}/model.json")
+    ...     conjoin.load(f"{folder}/model.json").clusters == result.clusters
+    True
+    """
+    return load_with_extra(path)[0]
+
+
+def load_with_extra(path: str | Path) -> tuple[Partition, dict[str, Any]]:
+    """Read a result and the plain values kept beside it."""
+    document = _read(Path(path))
+    name = Path(path).name
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ReadError(
+            f"File {name!r} is no model of conjoin; expected a file written by save or --save."
+        )
+    version = document.get("format_version")
+    if version not in (1, FORMAT_VERSION):
+        raise ReadError(
+            f"File {name!r} has model format {version!r} (written by conjoin "
+            f"{document.get('conjoin')}), but conjoin {__version__} reads formats 1 and "
+            f"{FORMAT_VERSION}; use the version that wrote it, or fit the model again."
+        )
+    content: Any = document.get("content")
+    if checksum(content) != document.get("checksum"):
+        raise ReadError(
+            f"File {name!r} was changed after it was written: its checksum does not fit; fit the "
+            "model again, or fetch the original."
+        )
+    if version == 1:
+        content = _from_version_1(content)
+    return _partition(content), content["extra"]
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
+    except FileNotFoundError:
+        raise ReadError(f"File {str(path)!r} does not exist; check the path.") from None
+    except OSError as error:
+        raise ReadError(f"File {str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):  # neither text nor JSON, whole or cut
+        raise ReadError(
+            f"File {path.name!r} is no model of conjoin, or only part of one; expected a file "
+            "written by save or --save."
+        ) from None
+
+
+def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a file of version 0.1 in the present form."""
+    methods = {**RENAMED_METHODS, "risk": "auto"}
+    settings = {
+        RENAMED_ARGUMENTS.get(name, name): methods.get(value, value) if name == "method" else value
+        for name, value in content.get("settings", {}).items()
+    }
+    greedy = content["grouping"] == "greedy"  # a pair's criterion is called the same
+    method = content["method"] if greedy else methods.get(content["method"], content["method"])
+    ledger = [
+        {**step, **line} for step, line in zip(content["history"], content["verdicts"], strict=True)
+    ]
+    params = content["extra"].get("params")
+    extra = dict(content["extra"])
+    if params is not None:
+        old = methods.get(params.get("method"), params.get("method"))
+        renamed = {RENAMED_ARGUMENTS.get(name, name): value for name, value in params.items()}
+        extra["params"] = {**renamed, "method": old}
+    return {**content, "settings": settings, "method": method, "ledger": ledger, "extra": extra}
+
+
+@dataclass(frozen=True)
+class StoredAnalysis:
+    """The analysis as it was when the model was saved."""
+
+    strategy: str
+    weights: dict[str, float]
+    errors: dict[str, Estimate]
+    lines: tuple[Merge, ...]
+    placement: Placement
+    all_alternatives: dict[str, tuple[Alternative, ...]]
+    settings: dict[str, Any] = field(default_factory=dict)
+    details: Details | None = None
+    known_scores: Scored | None = None
+
+    @property
+    def steps(self) -> tuple[Step[str], ...]:
+        """The steps to the clusters."""
+        return tuple(Step(line.left, line.right, line.score) for line in self.lines)
+
+    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+        """Return the first lines of the ledger."""
+        return self.lines[:most]
+
+    def alternatives(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining a dataset with its own cluster and with others."""
+        return self.all_alternatives[name]
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good probabilities are, if the file says so."""
+        return self.known_scores
+
+    def using(self, strategy: str) -> Partition:
+        """Refuse: a file holds one strategy only."""
+        raise ArgumentError(
+            f"strategy={strategy!r} is not in the file, which holds {self.strategy!r}; save the "
+            "result of using(...) as well."
+        )
+
+
+def _partition(content: Mapping[str, Any]) -> Partition:
+    schema = Schema.from_plain(content["schema"])
+    if "representation" in content:
+        learned = Learned.from_plain(content["representation"], plain_to_array)
+        schema = RepresentedSchema.of(schema, learned)
+    names = list(content["datasets"])
+    limits = {n: (float(low), float(high)) for n, (low, high) in content["limits"].items()}
+    labels = dict(zip(names, content["labels"]))
+    clusters: list[list[str]] = [[] for _ in range(max(content["labels"]) + 1)]
+    for name, label in labels.items():
+        clusters[label].append(name)
+    models = {key: fits_from_plain(fits, schema, limits) for key, fits in content["models"].items()}
+    return Partition(
+        clusters=clusters,
+        labels=labels,
+        models=models["clusters"],
+        strategy=content["strategy"],
+        coefficients=dict(zip(names, models["datasets"])),
+        pooled=models["pooled"][0],
+        method=content["method"],
+        grouping=content["grouping"],
+        features=schema.features,
+        schema=schema,
+        analysis=_analysis(content, names, schema.response.classes),
+    )
+
+
+def _analysis(
+    content: Mapping[str, Any], names: Sequence[str], classes: tuple[Label, ...]
+) -> StoredAnalysis:
+    return StoredAnalysis(
+        strategy=content["strategy"],
+        weights=content["weights"],
+        errors={name: Estimate(*map(float, e)) for name, e in content["errors"].items()},
+        lines=tuple(
+            merge_from_plain(line, names, score_from_plain(line["score"]))
+            for line in content["ledger"]
+        ),
+        placement=placement_from_plain(content["placement"]),
+        all_alternatives={
+            name: tuple(
+                Alternative(c, verdict, float(gain), (float(low), float(high)))
+                for c, verdict, gain, low, high in lines
+            )
+            for name, lines in zip(names, content["alternatives"])
+        },
+        settings=content.get("settings", {}),
+        details=details_from_plain(content.get("details"), names),
+        known_scores=scores_from_plain(content, names, classes),
+    )

@@ -1,0 +1,60 @@
+"""What a partition needs to know of the analysis behind it.
+
+The analysis was just made (`engine.analysis`), or read from a file (`result.load`).
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from conjoin.grouping import Step
+from conjoin.result.details import Details
+from conjoin.result.placement import Placement
+from conjoin.result.scores import Scored
+from conjoin.result.values import Alternative, Estimate, Merge
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+
+
+class AnalysisProtocol(Protocol):
+    """The analysis behind a partition (`engine.analysis`, or read from a file)."""
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weights of the strategies in "auto"."""
+
+    @property
+    def errors(self) -> dict[str, Estimate]:
+        """Error of every strategy on held-out rows."""
+
+    @property
+    def steps(self) -> tuple[Step[str], ...]:
+        """The steps that led to the clusters, without verdicts."""
+
+    @property
+    def placement(self) -> Placement:
+        """What places a new dataset."""
+
+    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+        """Return the first steps with their verdicts."""
+
+    def alternatives(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining one dataset with its own cluster and with others."""
+
+    @property
+    def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
+        """The same for every dataset."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the partition was asked for with, as plain values."""
+
+    @property
+    def details(self) -> Details | None:
+        """Figures of the report; None if they are not known."""
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good the probabilities of a strategy are; None if that is not known."""
+
+    def using(self, strategy: str) -> "Partition":
+        """Return the result with the models of another strategy."""

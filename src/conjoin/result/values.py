@@ -1,0 +1,102 @@
+"""Small frozen values of a result: an error, a line of the ledger, a possible cluster.
+
+They hold plain numbers in the units of the data.
+"""
+
+from dataclasses import dataclass, field
+
+from conjoin.criterion.base import PairScore
+from conjoin.result.fits import Fit
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Error of a strategy on held-out rows.
+
+    Parameters
+    ----------
+    error : float
+        Error averaged over datasets: mean squared error, log loss for classes, half the mean
+        deviance for counts.
+    behind : float
+        How much larger it is than the error of the best strategy.
+    standard_error : float
+        Standard error of `behind`, from differences paired by dataset (by dataset and fold with
+        fewer than eight datasets). It is 0 for the best strategy itself.
+    """
+
+    error: float
+    behind: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One line of the ledger: two groups of datasets, and what is known of joining them.
+
+    The level of a verdict holds for a pair that was chosen beforehand, not for the best of many, so
+    read it as a guide here. Ledgers of more than 200 lines have no intervals (nan).
+
+    Parameters
+    ----------
+    left, right : tuple of str
+        The datasets of the two groups.
+    joined : bool
+        Whether the method joined them.
+    verdict, gain, interval
+        As in `Comparison`.
+    score : PairScore
+        What the method itself said of the pair.
+    """
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    joined: bool
+    verdict: str
+    gain: float
+    interval: tuple[float, float]
+    score: PairScore = field(repr=False, default=PairScore(float("nan"), False))
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A cluster that a dataset is in, or could be in.
+
+    Parameters
+    ----------
+    cluster : int
+        Position of the cluster in `Partition.clusters`.
+    verdict, gain, interval
+        As in `Comparison`, for the dataset against the other datasets of the cluster.
+    """
+
+    cluster: int
+    verdict: str
+    gain: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The cluster that a new dataset belongs to.
+
+    Parameters
+    ----------
+    cluster : int or None
+        Position of the most likely cluster; None if the dataset is most likely in no cluster.
+    probability : float
+        Probability of that cluster.
+    probabilities : tuple of float
+        Probability of each cluster.
+    probability_new : float
+        Probability that the dataset belongs to no cluster.
+    model : LinearFit or LogisticFit
+        Average over these possibilities, each updated with the rows at hand. Its error is not
+        known (nan).
+    """
+
+    cluster: int | None
+    probability: float
+    probabilities: tuple[float, ...]
+    probability_new: float
+    model: Fit = field(repr=False)

@@ -1,0 +1,144 @@
+"""Which strategies are used, with their hyperparameters estimated from all rows.
+
+A problem (moments of datasets and folds) enters. `start_values` returns the variances from which
+everything starts; `make_plan` returns each strategy as a refit, once for all rows and once for the
+rows outside a fold.
+"""
+
+from dataclasses import dataclass
+
+from conjoin.execution import side_by_side
+from conjoin.grouping.search import Search
+from conjoin.models.effort import LARGE, is_quick, is_small, operations
+from conjoin.models.partial import (
+    DIAGONAL,
+    INTERCEPT,
+    POOLED,
+    SLOPES,
+    Family,
+    Hyper,
+    coefficients,
+    fit_full,
+    fit_variances,
+)
+from conjoin.models.problem import Problem
+from conjoin.strategies.refits import (
+    Refit,
+    diagonal_outside,
+    full_outside,
+    mixture_outside,
+    partial_outside,
+    partial_pooling,
+    separate_fit,
+    soft_clusters,
+    variances_outside,
+)
+
+# Families with one variance for whatever varies, from the simplest on: each starts at the estimate
+# of the one before.
+SINGLE = (POOLED, INTERCEPT, SLOPES)
+# A full covariance has p (p + 1) / 2 entries. With fewer than one dataset for two columns its
+# estimate is little more than its prior, so the strategy is left out.
+MOST_COLUMNS_PER_DATASET = 2
+# Datasets up to which a mixture is searched for again outside every fold. More datasets determine
+# it better, and a search for each fold takes long. Set by time, not by error.
+FEW_FOR_MIXTURES = 10
+# Steps of the optimiser for the variances of all rows at most: it stops earlier where it converges.
+# Large collections get fewer, since a step is a pass over all datasets.
+STEPS, LARGE_STEPS = 100, 25
+# Rounds in which variances and the moments of a likelihood take turns, and steps of each round.
+# Variances and coefficients depend on each other; the rounds end as soon as moments stay.
+ROUNDS, ROUND_STEPS = 4, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where all strategies start.
+
+    Parameters
+    ----------
+    problem : Problem
+        The datasets; a likelihood with moments near partially pooled coefficients.
+    hyper : Hyper
+        Variances of partial pooling with one variance for slopes.
+    """
+
+    problem: Problem
+    hyper: Hyper
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The strategies by name: `refits` for all rows, `fold_refits` for the rows outside a fold.
+
+    The two differ where rows are few: there `fold_refits` estimate their variances again.
+    """
+
+    refits: dict[str, Refit]
+    fold_refits: dict[str, Refit]
+    search: Search
+
+
+def start_values(problem: Problem) -> Start:
+    """Estimate the variances of partial pooling, and bring a likelihood near its coefficients."""
+    return _alternate(problem, SLOPES, steps=STEPS if problem.exact else ROUND_STEPS)
+
+
+def _alternate(
+    problem: Problem, family: Family, simpler: Hyper | None = None, *, steps: int
+) -> Start:
+    """Estimate variances and move a likelihood's moments in turns: each depends on the other."""
+    hyper = None
+    for _ in range(ROUNDS):
+        hyper = fit_variances(problem.moments, family, simpler, start=hyper, steps=steps)
+        nearer = problem.near(coefficients(problem.moments, hyper))
+        if nearer is problem:
+            break
+        problem = nearer
+    assert hyper is not None
+    return Start(problem, hyper)
+
+
+def make_plan(start: Start, *, intercept: bool = True) -> Plan:
+    """Search for a partition and estimate the hyperparameters of every strategy, side by side."""
+    problem, slopes = start.problem, start.hyper
+    moments = problem.moments
+    search, hypers = side_by_side(
+        lambda: Search.of(moments, slopes),
+        lambda: _variances(start, intercept),
+        alone=is_quick(moments),
+    )
+    refits: dict[str, Refit] = {
+        "separate": separate_fit(problem),
+        **{name: partial_pooling(hyper) for name, hyper in hypers.items()},
+        "mixture": soft_clusters(search.mixture),
+    }
+    find = {f.name: variances_outside(f, hypers[f.name]) for f in SINGLE if f.name in hypers}
+    find_diagonal = diagonal_outside(hypers["partial"], slopes, find["slopes"])
+    outside = {name: partial_outside(one) for name, one in find.items()}
+    outside["partial"] = partial_outside(find_diagonal)
+    if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
+        refits["full"] = partial_pooling(fit_full(moments, hypers["partial"]))
+        outside["full"] = full_outside(find_diagonal)
+    if moments.shape[0] <= FEW_FOR_MIXTURES:
+        outside["mixture"] = mixture_outside(find["slopes"])
+    return Plan(refits, {**refits, **outside} if is_small(moments) else refits, search)
+
+
+def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:
+    """Estimate the variances of partial pooling by family, from the simplest family on."""
+    problem, moments = start.problem, start.problem.moments
+    steps = STEPS if operations(moments) < LARGE else LARGE_STEPS
+    simpler: Hyper | None = None
+    found: dict[str, Hyper] = {}
+    for family in (*SINGLE, DIAGONAL):
+        if family is INTERCEPT and not intercept:
+            continue
+        if family is SLOPES:
+            hyper = start.hyper
+        elif family is DIAGONAL:  # which may lead far from where slopes share one variance
+            hyper = _alternate(problem, family, simpler, steps=steps).hyper
+        else:
+            hyper = fit_variances(moments, family, simpler, steps=steps)
+        found[family.name] = simpler = hyper
+    return found

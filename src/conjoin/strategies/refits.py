@@ -1,0 +1,154 @@
+"""Each strategy as a function from moments to coefficients.
+
+A `Refit` takes moments of datasets (K,) and returns coefficients (K, p). Least squares needs no
+more. A likelihood has moments near some coefficients only (`models.likelihood`), so there a refit
+is repeated until the coefficients stay (`strategies.validation.fit`).
+
+A `FindVariances` estimates variances again from moments of part of the rows, so that nothing that
+validation uses has seen the held-out rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from conjoin import linalg
+from conjoin._typing import FloatArray, IntArray
+from conjoin.grouping.search import Search
+from conjoin.models.mixture import Mixture, mixture_coefficients
+from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients, fit_full, fit_variances
+from conjoin.models.problem import Problem
+from conjoin.moments import Moments
+
+# Steps of the optimiser when variances are estimated outside a fold. They start from the estimate
+# of all rows, which is close: nine tenths of the rows are the same.
+FOLD_STEPS = 12
+# With few datasets a variance for each column starts from scratch (see `diagonal_outside`), and
+# needs more steps.
+DIAGONAL_FOLD_STEPS = 25
+# Datasets up to which a variance for each column is estimated from scratch outside a fold. More
+# datasets determine the variances better, and take longer.
+FEW_DATASETS = 20
+# Ridge of separate fits for classes and counts, whose likelihood may have no maximum without. In
+# units of rows: slopes are drawn towards zero like by one row, levels towards the level of all
+# rows like by a tenth of a row, so that a dataset of a few rows keeps its own level.
+SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
+
+Refit = Callable[[Moments], FloatArray]
+FindVariances = Callable[[Moments], Hyper]
+
+
+def separate(moments: Moments) -> FloatArray:
+    """Fit each dataset by least squares; where it has no information, follow the pooled model."""
+    union = moments.union()
+    anchor = linalg.solve(union.G, union.h)
+    beta: FloatArray = anchor + linalg.matvec(
+        linalg.inverse(moments.G), moments.h - linalg.matvec(moments.G, anchor)
+    )
+    return beta
+
+
+def separate_ridged(moments: Moments) -> FloatArray:
+    """Fit each dataset by itself with a small ridge, for a likelihood without a maximum."""
+    union = moments.union()
+    ridge = np.full(moments.p, SLOPE_RIDGE)
+    ridge[: moments.outputs] = 0.0
+    centre = linalg.solve(union.G + np.diag(ridge), union.h)
+    centre[moments.outputs :] = 0.0
+    ridge[: moments.outputs] = LEVEL_RIDGE
+    beta: FloatArray = centre + linalg.solve(
+        moments.G + np.diag(ridge), moments.h - linalg.matvec(moments.G, centre)
+    )
+    return beta
+
+
+def separate_fit(problem: Problem) -> Refit:
+    """Return how each dataset is fitted by itself: least squares, or with a ridge."""
+    return separate if problem.exact else separate_ridged
+
+
+def separate_clusters(labels: IntArray) -> Refit:
+    """Fit each cluster by itself, with the ridge of `separate_ridged`."""
+    return lambda moments: separate_ridged(moments.sum_by(labels))[labels]
+
+
+def clusters(labels: IntArray, hyper: Hyper) -> Refit:
+    """Fit one model to each cluster, with the prior under which its evidence was computed.
+
+    Coefficients of clusters scatter around a common centre with the variances of `hyper` (one for
+    slopes). The prior matters only where a cluster has few rows for its columns.
+    """
+    C = int(labels.max()) + 1
+
+    def refit(moments: Moments) -> FloatArray:
+        unions = moments.sum_by(labels)
+        return coefficients(unions, replace(hyper, relative=np.ones(C)))[labels]
+
+    return refit
+
+
+def partial_pooling(hyper: Hyper) -> Refit:
+    """Shrink the coefficients of each dataset towards a common centre, by known variances."""
+    return lambda moments: coefficients(moments, hyper)
+
+
+def soft_clusters(mixture: Mixture) -> Refit:
+    """Shrink the coefficients of each dataset towards the centres of a mixture."""
+    return lambda moments: mixture_coefficients(moments, mixture)
+
+
+# --- refits that estimate their variances again --------------------------------------------------
+
+
+def variances_outside(family: Family, start: Hyper) -> FindVariances:
+    """Estimate variances in a few steps from those of all rows."""
+    return _remembered(
+        lambda moments: fit_variances(moments, family, start=start, steps=FOLD_STEPS)
+    )
+
+
+def diagonal_outside(start: Hyper, slopes: Hyper, find_slopes: FindVariances) -> FindVariances:
+    """Estimate a variance for each column.
+
+    With few datasets such variances are hardly determined. A few steps would not leave the
+    estimate of all rows, and validation would be too optimistic. So they start from scratch there.
+    """
+
+    def find(moments: Moments) -> Hyper:
+        if moments.shape[0] > FEW_DATASETS:
+            return fit_variances(moments, DIAGONAL, simpler=slopes, start=start, steps=FOLD_STEPS)
+        own = find_slopes(moments)
+        return fit_variances(moments, DIAGONAL, simpler=own, steps=DIAGONAL_FOLD_STEPS)
+
+    return _remembered(find)
+
+
+def partial_outside(find: FindVariances) -> Refit:
+    """Partial pooling with variances estimated from the same moments."""
+    return lambda moments: coefficients(moments, find(moments))
+
+
+def full_outside(find_diagonal: FindVariances) -> Refit:
+    """Partial pooling with a full covariance estimated from the same moments."""
+    return lambda moments: coefficients(moments, fit_full(moments, find_diagonal(moments)))
+
+
+def mixture_outside(find_slopes: FindVariances) -> Refit:
+    """Search for a mixture in the same moments."""
+    return lambda moments: mixture_coefficients(
+        moments, Search.of(moments, find_slopes(moments)).mixture
+    )
+
+
+def _remembered(find: FindVariances) -> FindVariances:
+    """Return the same function with a memory: several strategies ask for the same moments."""
+    known: dict[bytes, Hyper] = {}
+
+    def remembered(moments: Moments) -> Hyper:
+        key = moments.h.tobytes() + moments.q.tobytes()
+        if key not in known:
+            known[key] = find(moments)
+        return known[key]
+
+    return remembered
