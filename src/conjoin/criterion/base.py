@@ -74,6 +74,7 @@ class Unit:
         )
 
     def _datasets(self) -> list[tuple[str, FloatArray, FloatArray, FloatArray]]:
+        """Return name, design, target and weights of each dataset."""
         cuts = np.cumsum(self.sizes)[:-1]
         return list(
             zip(

@@ -51,6 +51,7 @@ class _Probit:
         return np.maximum(x**2 - self.offset, 0.0)
 
     def __call__(self, x: FloatArray) -> FloatArray:
+        """Return the probit at x minus its target."""
         below = self.tests.below(self.m(x))
         return ndtri(np.clip(below, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)) - self.goal
 

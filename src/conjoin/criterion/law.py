@@ -77,6 +77,7 @@ class _Form(NamedTuple):
         return len(self.m)
 
     def select(self, index: IntArray | BoolArray) -> "_Form":
+        """Return some forms of the stack."""
         return _Form(self.e[index], self.m[index], self.g[index], self.nu[index])
 
     def log_mgf(self, s: ComplexArray) -> ComplexArray:

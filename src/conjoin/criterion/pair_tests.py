@@ -98,6 +98,7 @@ class _Forms(NamedTuple):
 
     @classmethod
     def of(cls, one: Side, two: Side) -> "_Forms":
+        """Compute the table's rows from B to t for a stack of pairs of sides."""
         inverse, rank = linalg.inverse_and_rank(one.G + two.G)
         Z1, Z2 = inverse @ one.G, inverse @ two.G
         B1 = np.swapaxes(Z2, -1, -2) @ one.A @ Z2
@@ -257,7 +258,7 @@ def _noise_ratios(
 
 
 def _less(own: FloatArray, joint: FloatArray) -> FloatArray:
-    """Return own - joint, infinite where either is: then nothing speaks for keeping apart."""
+    """Return own - joint, infinite where either is: such a pair is never kept apart."""
     known = np.isfinite(own) & np.isfinite(joint)
     return np.where(known, own - np.where(known, joint, 0.0), np.inf)
 
