@@ -113,7 +113,7 @@ def test_parts_add_up(rng):
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_bounds_ignore_the_sign_of_one_dataset(seed):
+def test_bounds_are_blind_to_the_sign_of_one_dataset(seed):
     rng = np.random.default_rng(seed)
     beta1, beta2 = random_pair(rng)
     n1, n2 = (int(n) for n in rng.integers(5, 10**6, 2))
@@ -197,7 +197,7 @@ def test_scale_of_beta_is_not_in_the_data():
 
 
 @pytest.mark.parametrize(("lam", "steps"), [(0.1, 10**6), (1.0, 30)])
-def test_bound_is_above_the_loss_of_zero_parameters(lam, steps):
+def test_bound_is_above_the_loss_of_knowing_nothing(lam, steps):
     """phi3 alone exceeds log C, the cross entropy of b = 0, as long as sum eta < 4/lam."""
     setting = Setting(C=3, B=1.0, lam=lam, eta=step_sizes(steps))
     assert setting.eta.sum() < 4 / lam
