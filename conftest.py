@@ -2,8 +2,6 @@
 
 from importlib.util import find_spec
 
-NEED_TORCH = ("files", "heads", "mlp", "tap", "tools")
+ROOM = "src/conjoin/representations"
 
-FOLDER = "src/conjoin/representations/torch"
-
-collect_ignore = [] if find_spec("torch") else [f"{FOLDER}/{name}.py" for name in NEED_TORCH]
+collect_ignore = [] if find_spec("torch") else [f"{ROOM}/torch", f"{ROOM}/networks.py"]

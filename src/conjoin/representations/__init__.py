@@ -1,12 +1,13 @@
-"""Representations: raw columns become features, and the same engine joins datasets on them.
+"""Representations: features made from the raw columns, on which the same engine joins datasets.
 
-`conjoin.partition(..., representation=...)` does it all at once and keeps errors honest. By hand,
-`embed` turns tables, `embed_arrays` arrays into tables of features; `MLP`, `Tap`, `Transformer` and
-`Function` say how; `Heads` puts the linear models of the clusters back on the network. Only what
-needs torch loads it.
+`conjoin.partition(..., representation=...)` does everything at once and keeps errors honest. By
+hand, `embed` turns tables, and `embed_arrays` arrays, into tables of features. `MLP`, `Tap`,
+`Transformer` and `Function` say how features are made. `Heads` makes the linear models of the
+clusters the last layers of the network. Names are imported when they are first used, so torch is
+loaded only by those that need it.
 """
 
-from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,19 +25,6 @@ if TYPE_CHECKING:
     from conjoin.representations.torch.mlp import MLP, MLPFeatures
     from conjoin.representations.torch.tap import Tap
     from conjoin.representations.training import Training
-
-_HOMES = {
-    "base": ("Features", "Representation"),
-    "embedding": ("Embedding", "as_representation", "embed", "embed_arrays"),
-    "torch.heads": ("Heads",),
-    "learned": ("Learned",),
-    "networks": ("Layers", "Network"),
-    "plain": ("Function", "Transformer"),
-    "torch.mlp": ("MLP", "MLPFeatures"),
-    "torch.tap": ("Tap",),
-    "training": ("Training",),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "MLP",
@@ -59,11 +47,37 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    """Import a public name when it is first used."""
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    value = getattr(_home(name), name)
     globals()[name] = value
     return value
+
+
+def _home(name: str) -> ModuleType:
+    """Import and return the module of a public name."""
+    home: ModuleType
+    match name:
+        case "Features" | "Representation":
+            from conjoin.representations import base as home
+        case "Layers" | "Network":
+            from conjoin.representations import networks as home
+        case "Function" | "Transformer":
+            from conjoin.representations import plain as home
+        case "Learned":
+            from conjoin.representations import learned as home
+        case "Training":
+            from conjoin.representations import training as home
+        case "MLP" | "MLPFeatures":
+            from conjoin.representations.torch import mlp as home
+        case "Tap":
+            from conjoin.representations.torch import tap as home
+        case "Heads":
+            from conjoin.representations.torch import heads as home
+        case _:
+            from conjoin.representations import embedding as home
+    return home
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,11 @@
-"""Tables or arrays in, tables of features out: what comes before `partition`."""
+"""Features of tables or arrays, as tables that `partition` takes.
+
+A representation and the data of all datasets enter; an `Embedding` leaves: the learned map and a
+table of features for each dataset.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -23,21 +26,27 @@ from conjoin.tables.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Tables of features, and how rows get there.
+    """Tables of features, and the map that makes features of new rows.
 
     Parameters
     ----------
     features : Features
-        The map learned.
+        The learned map.
     schema : Schema, optional
-        How the columns of tables became the numbers it starts from; None where these were arrays.
+        The encoding of a table's columns into inputs of the map; None if the data were arrays.
     columns : tuple of str
-        Names of the features in `tables`, one for each of `features.names` that is not the same in
-        all rows.
+        Names of the features in `tables`: those of `features.names` that vary.
     positions : tuple of int
-        Their positions among `features.names`.
+        Positions of these names among `features.names`.
     tables : mapping of dataset name to columns
-        Features, target and weights; the rows of a dataset in the order in which they came.
+        Features, target and weights; rows are in the order of the data.
+
+    Examples
+    --------
+    >>> from conjoin.datasets import make_pair
+    >>> embedding = embed(abs, make_pair(p=2, n=30).tables(), target="y")
+    >>> embedding.columns, list(embedding.tables)
+    (('unit1', 'unit2'), ['a', 'b'])
     """
 
     features: Features
@@ -47,17 +56,62 @@ class Embedding:
     tables: dict[str, Columns] = field(repr=False)
 
     def transform(self, X: Any) -> Columns:
-        """Return the features of new rows, by column, as `predict` of a result takes them."""
+        """Return the features of new rows, as `predict` of a result takes them.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows like the data: a table, or an array if the data were arrays.
+
+        Returns
+        -------
+        dict of feature name to array (n,)
+
+        Raises
+        ------
+        DataError
+            If a column is missing or a value cannot be used.
+
+        Examples
+        --------
+        >>> from conjoin.datasets import make_pair
+        >>> embedding = embed(abs, make_pair(p=2, n=30).tables(), target="y")
+        >>> embedding.transform({"x1": [-1.0], "x2": [2.0]})
+        {'unit1': array([1.]), 'unit2': array([2.])}
+        """
         return self._columns(self.features.transform(self.encode(X)))
 
     def encode(self, X: Any) -> FloatArray:
-        """Return the numbers that the map, or a network with heads, starts from."""
+        """Return the inputs of the map, which are also those of a network with heads.
+
+        Parameters
+        ----------
+        X : table or array
+            As in `transform`.
+
+        Returns
+        -------
+        array (n, inputs)
+
+        Raises
+        ------
+        DataError
+            As in `transform`.
+
+        Examples
+        --------
+        >>> from conjoin.datasets import make_pair
+        >>> embedding = embed(abs, make_pair(p=2, n=30).tables(), target="y")
+        >>> embedding.encode({"x2": [2.0], "x1": [-1.0]}).tolist()
+        [[-1.0, 2.0]]
+        """
         if self.schema is None:
             return check_inputs(X)
         frame = in_memory(to_frame(X, "X", wanted=set(self.schema.columns)))
         return self.schema.encode(frame)
 
     def _columns(self, values: FloatArray) -> Columns:
+        """Return the columns that vary of features (n, features), by name."""
         return {name: values[:, j] for name, j in zip(self.columns, self.positions)}
 
 
@@ -78,20 +132,32 @@ def embed(
     Parameters
     ----------
     representation : Representation, "mlp1", "mlp2", scikit-learn transformer or function
+        How features are learned.
     data, target, by, features, weights, missing, columns
         As in `conjoin.partition`; data are tables in memory.
     progress : callable, optional
-        Told the steps done so far and in all.
+        Called with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    ArgumentError
+        If `representation` or an option cannot be used.
+    DataError
+        If the data cannot be used, or no feature varies.
 
     Notes
     -----
-    As in `partition`, columns with one value in all rows are left out, and columns that are no
-    numbers are encoded: `Embedding.encode` gives what the map starts from. `embed_arrays` hands
-    arrays over as they are.
+    As in `partition`, columns with one value in all rows are left out, and text and dates are
+    encoded; `Embedding.encode` returns the inputs of the map. `embed_arrays` takes arrays as they
+    are.
 
-    A network that has seen the target of a row knows more of it than of a new row, so errors
-    validated on rows that trained the representation are too low. `partition` with
-    representation=... learns it from other rows than those it judges on.
+    A network fits its training rows better than new rows. So errors that are validated on rows that
+    trained the representation are too low. `partition(..., representation=...)` avoids this: it
+    learns the representation from some rows and validates on others.
 
     Examples
     --------
@@ -139,15 +205,30 @@ def embed_arrays(
     target: str = "y",
     progress: Progress | None = None,
 ) -> Embedding:
-    """Do the same for arrays: images, say, or whatever a network takes.
+    """Learn a representation from arrays, such as images, and apply it to them.
 
     Parameters
     ----------
     representation : as in `embed`
+        How features are learned.
     data : mapping of dataset name to (X, y)
-        X of shape (rows, ...), the same for all but the rows; y (rows,) numbers.
-    target : str
-        Name of the target in the tables made.
+        X has shape (rows, ...), equal in all datasets but for the number of rows; y has shape
+        (rows,).
+    target : str, default "y"
+        Name of the target in the tables of features.
+    progress : callable, optional
+        Called with the number of steps done and the number of all steps.
+
+    Returns
+    -------
+    Embedding
+
+    Raises
+    ------
+    ArgumentError
+        If `representation` cannot be used.
+    DataError
+        If the arrays cannot be used, or no feature varies.
 
     Examples
     --------
@@ -159,7 +240,10 @@ def embed_arrays(
     """
     chosen = as_representation(representation)
     if len({str(name) for name in data}) < max(len(data), 1):
-        raise DataError("data has no datasets, or two with the same name.")
+        raise DataError(
+            "data has no datasets, or two with the same name; expected a mapping of different "
+            "names to (X, y)."
+        )
     parts = {str(name): (check_inputs(X), np.asarray(y)) for name, (X, y) in data.items()}
     names = natural_order(list(parts))
     shape = parts[names[0]][0].shape[1:]
@@ -167,7 +251,7 @@ def embed_arrays(
         if X.shape[1:] != shape or y.shape != X.shape[:1]:
             raise DataError(
                 f"Dataset {name!r} has X of shape {X.shape} and y of shape {y.shape}; expected "
-                f"rows of shape {shape}, as of {names[0]!r}, and a target for each."
+                f"rows of shape {shape}, as in {names[0]!r}, and one target for each row."
             )
     X = np.concatenate([parts[name][0] for name in names])
     y = np.concatenate([parts[name][1] for name in names])
@@ -184,22 +268,44 @@ def _tabulate(
     starts: IntArray,
     known: Columns,
 ) -> Embedding:
-    """Make a table for each dataset of its features and what else is known of its rows."""
+    """Return a table for each dataset, with features `values` (n, features) and known columns.
+
+    Rows of dataset k are `starts[k]` to `starts[k + 1]`; `known` are the target and weights (n,).
+    """
     kept = [j for j, column in enumerate(values.T) if column.min() < column.max()]
     if not kept:
-        raise DataError("Every feature of the representation is the same in all rows.")
+        raise DataError(
+            "Every feature of the representation has the same value in all rows; expected features "
+            "that vary."
+        )
     names = free_names([learned.names[j] for j in kept], known)
     embedding = Embedding(learned, schema, names, tuple(kept), {})
     for dataset, start, end in zip(datasets, starts[:-1], starts[1:]):
-        aside = {name: column[start:end] for name, column in known.items()}
-        embedding.tables[dataset] = {**embedding._columns(values[start:end]), **aside}
+        others = {name: column[start:end] for name, column in known.items()}
+        embedding.tables[dataset] = {**embedding._columns(values[start:end]), **others}
     return embedding
 
 
 def as_representation(value: Any, random_state: int = 0) -> Representation:
-    """Return a representation as it is, or make one of what it can be made of.
+    """Return a representation from a name, a transformer or a function.
 
-    The seed is for networks given by name (`Network`) and transformers.
+    Parameters
+    ----------
+    value : Representation, "mlp1", "mlp2", scikit-learn transformer or function
+        A `Representation` is returned as it is.
+    random_state : int, default 0
+        Random seed of networks given by name (`Network`) and of transformers.
+
+    Returns
+    -------
+    Representation
+
+    Raises
+    ------
+    ArgumentError
+        If `value` is none of these.
+    MissingTorchError
+        If a network is given by name and torch is not installed.
 
     Examples
     --------
@@ -210,18 +316,20 @@ def as_representation(value: Any, random_state: int = 0) -> Representation:
     if isinstance(value, Representation):
         return value
     if isinstance(value, str) and value in NAMES:
-        import_module("conjoin.representations.torch.tools")  # says how to get torch
+        from conjoin.representations.torch import tools
+
+        tools.require_torch()  # before any data are read
         return Network(hidden=NAMES[value], random_state=random_state)
     if any(kind.__module__.startswith("torch.nn") for kind in type(value).__mro__):
         raise ArgumentError(
-            "representation is a torch module, of which any layer may be meant; pass "
-            "Tap(module, layer=...) with the name of the layer."
+            "representation is a torch module; pass Tap(module, layer=...) with the name of the "
+            "layer whose output you want."
         )
     if hasattr(value, "fit") and hasattr(value, "transform"):
         return Transformer(value, random_state)
     if callable(value):
         return Function(value)
     raise ArgumentError(
-        f"representation={value!r} is no representation; expected 'mlp1', 'mlp2', a "
+        f"representation={value!r} is not a representation; expected 'mlp1', 'mlp2', a "
         "Representation such as MLP or Tap, a scikit-learn transformer, or a function."
     )

@@ -1,15 +1,14 @@
-"""A representation between the table and the engine: rows in, rows of features out.
+"""A representation between the tables and the engine: rows enter, rows of features leave.
 
-A representation that learns from the target knows more of the rows that taught it than of new ones.
-So a share of every dataset's rows, dealt by a hash of their values, teaches it, and the others are
-left for the models, the verdicts and the errors.
+A representation that learns from the target fits its training rows better than new rows. So only a
+share of the rows of each dataset trains it. A hash of their values selects these rows. Models,
+verdicts and errors use the others.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from numbers import Real
 from typing import Any
 
@@ -22,96 +21,130 @@ from conjoin.representations.base import (
     Features,
     InputError,
     Representation,
-    transform_in_own_order,
+    transform_in_canonical_order,
 )
-from conjoin.representations.networks import Layers, is_network
+from conjoin.representations.networks import Layers, Network, is_network
 from conjoin.representations.picture import Projection, project
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import in_memory, is_table, to_frame
 from conjoin.tables.schema import Schema
+from conjoin.text import quoted
 
-SAVED = {"MLP": "torch.mlp", "Network": "networks"}  # representations of which a file has settings
-SHARE = 0.5  # of rows that teach, unless another one is asked for
-MOST_COLUMNS_SHOWN = 8
+SAVED = ("MLP", "Network")  # classes of representations whose settings a file can hold
+SHARE = 0.5  # default share of rows that train: as many rows for the features as for the models
+MOST_COLUMNS_SHOWN = 8  # names in an error message: enough to see a column that is missing
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A representation as a result knows it.
+    """The representation of a result (`result.representation`): the learned map and its rows.
 
     Parameters
     ----------
     map : Features
-        What makes features of rows.
+        The map from rows to features.
     positions : tuple of int
-        Of those among its features that vary; the models have these.
-    words : str
-        What it is.
-    rows, taught, used : int
-        Rows in all, rows that it was learned from, rows that models were fitted to and judged on.
+        Positions of the features that vary; the models use these.
+    title : str
+        Short text, such as "MLP2 (two hidden layers of 16 units)".
+    rows : int
+        All rows.
+    train_rows : int
+        Rows that the representation was learned from.
+    model_rows : int
+        Rows that the models were fitted to and validated on.
     learns_from_target : bool
+        Whether the features depend on the target.
     projection : Projection, optional
-        Some rows of each dataset in two coordinates, for a picture; a file has none.
+        Some rows of each dataset in two coordinates, for a picture; files do not hold it.
     schema : Schema, optional
-        What makes the map's inputs of the columns of a table.
+        The encoding of a table's columns into inputs of the map.
+
+    Examples
+    --------
+    >>> import conjoin
+    >>> from conjoin.datasets import make_clusters
+    >>> stores = make_clusters(sizes=(2, 2), n=60, p=3, distance=2.0).tables()
+    >>> result = conjoin.partition(stores, target="y", representation=abs)
+    >>> print(result.representation)
+    function abs, without the target, on all 240 rows
+    >>> result.representation.transform(stores["d1"]).shape
+    (60, 3)
     """
 
     map: Features
     positions: tuple[int, ...] = field(repr=False)
-    words: str
+    title: str
     rows: int
-    taught: int
-    used: int
+    train_rows: int
+    model_rows: int
     learns_from_target: bool
     projection: Projection | None = field(default=None, repr=False)
     schema: Schema | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the features that the models have."""
+        """Names of the features that the models use."""
         return tuple(self.map.names[j] for j in self.positions)
 
     @cached_property
     def features(self) -> Features:
-        """The map as `Heads.of` takes it: a network is one of torch."""
+        """The map as `Heads.of` takes it: a trained network as torch modules."""
         return self.map.network() if isinstance(self.map, Layers) else self.map
 
     @property
     def losses(self) -> tuple[float, ...]:
-        """Mean loss of a network after each epoch of training; else empty."""
+        """Mean loss of the training rows after each epoch; empty if it is not a network."""
         return self.map.losses if isinstance(self.map, Layers) else ()
 
     @property
     def held_out(self) -> tuple[float, ...]:
-        """The same on the rows held out for early stopping; empty if there were none."""
+        """Mean loss of the rows held out for early stopping; empty if there were none."""
         return self.map.held_out if isinstance(self.map, Layers) else ()
 
     @property
-    def flatters(self) -> bool:
-        """Whether errors are too low: rows that taught the target were used again."""
-        return self.learns_from_target and self.used + self.taught > self.rows
+    def is_optimistic(self) -> bool:
+        """Whether errors are too low, because models use rows that the target was learned from."""
+        return self.learns_from_target and self.model_rows + self.train_rows > self.rows
 
     @property
     def description(self) -> str:
-        """One line for people."""
-        return f"{self.words}, {self._rows_in_words}"
+        """What it is and which rows it was learned from, in one line."""
+        return f"{self.title}, {self._rows_in_words}"
 
     @property
     def _rows_in_words(self) -> str:
         if not self.learns_from_target:
-            return f"without the target, {self.rows:,} rows"
-        again = "the same rows" if self.flatters else f"the other {self.used:,}"
+            return f"without the target, on all {self.rows:,} rows"
+        others = "the same rows" if self.is_optimistic else f"the other {self.model_rows:,}"
         training = f", {self.map.training()}" if isinstance(self.map, Layers) else ""
-        return f"trained on {self.taught:,} of {self.rows:,} rows{training}; models are of {again}"
+        trained = f"trained on {self.train_rows:,} of {self.rows:,} rows{training}"
+        return f"{trained}; the models use {others}"
 
     def __str__(self) -> str:
         return self.description
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the features that the models have of rows.
+        """Return the features that the models use.
 
-        X is a table, whose columns are found by name, or an array of encoded rows (n, inputs), its
-        columns as `result.schema.inputs` names them.
+        Parameters
+        ----------
+        X : table or array (n, inputs)
+            A table, whose columns are found by name; or encoded rows, with the columns that
+            `result.schema.inputs` names.
+
+        Returns
+        -------
+        array (n, features)
+
+        Raises
+        ------
+        DataError
+            If a column is missing or a value cannot be used.
+
+        Examples
+        --------
+        See the class.
         """
         if self.schema is not None and is_table(X):
             X = self.schema.encode(in_memory(to_frame(X, "X", wanted={*self.schema.columns})))
@@ -119,51 +152,52 @@ class Learned:
 
     @property
     def layers(self) -> Layers:
-        """The network as plain numbers; anything else is refused."""
+        """The network as plain numbers; raises an error if it is not a network."""
         if not isinstance(self.map, Layers):
             raise ArgumentError(
-                f"The representation ({self.words}) cannot be saved: it is code, and a model file "
-                "has none. Pickle the result, or choose representation='mlp1', 'mlp2' or an MLP."
+                f"The representation ({self.title}) cannot be saved: it is code, and a model file "
+                "holds no code. Pickle the result, or choose representation='mlp1', 'mlp2' or an "
+                "MLP."
             )
         return self.map
 
     def to_plain(self, write: Callable[[AnyArray], Any]) -> dict[str, Any]:
-        """Return plain values, arrays as `write` writes them."""
+        """Return plain values for a file; `write` turns an array into a plain value."""
         return {
             "network": self.layers.to_plain(write),
             "positions": list(self.positions),
-            "words": self.words,
-            "rows": [self.rows, self.taught, self.used],
+            "words": self.title,
+            "rows": [self.rows, self.train_rows, self.model_rows],
         }
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any], read: Callable[[Any], FloatArray]) -> "Learned":
-        """Read what `to_plain` has written."""
+        """Return the representation of plain values from `to_plain`; `read` restores an array."""
         network = Layers.from_plain(values["network"], read)
-        rows, taught, used = values["rows"]
-        return cls(network, tuple(values["positions"]), values["words"], rows, taught, used, True)
+        rows, train, model = values["rows"]
+        return cls(network, tuple(values["positions"]), values["words"], rows, train, model, True)
 
 
 @dataclass(frozen=True)
 class RepresentedSchema(Schema):
-    """Columns of a table, what becomes of them, and the features learned of that."""
+    """Columns of a table, their encoding, and the features learned from the encoded columns."""
 
     learned: Learned = field(kw_only=True, compare=False)
 
     @classmethod
     def of(cls, schema: Schema, learned: Learned) -> "RepresentedSchema":
-        """Put a representation behind a schema."""
-        behind = replace(learned, schema=schema)
-        return cls(schema.roles, schema.encodings, schema.constant, schema.response, learned=behind)
+        """Return a schema whose encoded columns go through a representation."""
+        own = replace(learned, schema=schema)
+        return cls(schema.roles, schema.encodings, schema.constant, schema.response, learned=own)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features of models."""
+        """Names of the features that the models use."""
         return self.learned.names
 
     @property
     def representation(self) -> Learned:
-        """What makes features of inputs."""
+        """The map from inputs to features."""
         return self.learned
 
     def represent(self, rows: FloatArray) -> FloatArray:
@@ -172,12 +206,12 @@ class RepresentedSchema(Schema):
 
 
 def check_learn_share(share: Any) -> None:
-    """Refuse a share of rows that cannot teach."""
+    """Refuse a share that is not a number above 0 and at most 1."""
     number = isinstance(share, Real) and not isinstance(share, bool)
     if not number or not 0 < share <= 1:
         raise ArgumentError(
-            f"learn_share={share!r} is no share of the rows; expected a number above 0, such as "
-            "0.5, and at most 1."
+            f"learn_share={share!r} is not a share of the rows; expected a number above 0, such "
+            "as 0.5, and at most 1."
         )
 
 
@@ -192,58 +226,59 @@ def represent(
 ) -> tuple[DatasetCollection, Progress | None]:
     """Learn a representation from the rows of all datasets together; return rows of its features.
 
-    Of a target that is learned from, `share` of each dataset's rows teach and the others come back;
-    with share=1 all do both. Counts are learned as log(1 + count). Weights that are `relative` have
-    the same mean after as before. What also comes back tells progress of the steps that follow, on
-    top of those taken here.
+    If it learns from the target, `share` of the rows of each dataset train it and the others come
+    back; with share=1 all rows do both. Counts are learned as log(1 + count). If weights are
+    `relative`, their mean stays as it was. The second value reports the progress of later steps on
+    top of the steps taken here.
     """
     classes = bool(collection.response.classes)
     chosen = representation.for_task("classification" if classes else "regression")
-    taken = _Steps(progress)
-    used, teach = _deal(collection, share if chosen.learns_from_target else 1, seed)
-    found, words = _learn(chosen, collection, teach, taken)
-    known = transform_in_own_order(found, collection.X, collection.y, collection.weights)
-    varying = np.flatnonzero(known[used].min(axis=0) < known[used].max(axis=0))
+    steps = _Steps(progress)
+    for_models, train = _split_rows(collection, share if chosen.learns_from_target else 1, seed)
+    found, title = _learn(chosen, collection, train, steps)
+    values = transform_in_canonical_order(found, collection.X, collection.y, collection.weights)
+    own = values[for_models]
+    varying = np.flatnonzero(own.min(axis=0) < own.max(axis=0))
     if not len(varying):
-        advice = "train it longer" if isinstance(found, Layers) else "let its features differ"
+        advice = "train it longer" if isinstance(found, Layers) else "return features that vary"
         raise DataError(
-            f"Every feature of the representation ({words}) is the same in all rows; {advice}, or "
-            "choose another one."
+            f"Every feature of the representation ({title}) has the same value in all rows; "
+            f"{advice}, or choose another one."
         )
-    known = known[:, varying]
+    values = values[:, varying]
     count = len(collection.names)
     dataset = np.repeat(np.arange(count), collection.sizes)
     learned = Learned(
         found,
         tuple(varying.tolist()),
-        words,
-        rows=len(used),
-        taught=int(teach.sum()),
-        used=int(used.sum()),
+        title,
+        rows=len(for_models),
+        train_rows=int(train.sum()),
+        model_rows=int(for_models.sum()),
         learns_from_target=chosen.learns_from_target,
-        projection=project(known, dataset, count),
+        projection=project(values, dataset, count),
     )
     w = collection.weights
     features = replace(
         collection,
         schema=RepresentedSchema.of(collection.schema, learned),
-        X=known[used],
-        y=collection.y[used],
-        weights=w[used] * (w.mean() / w[used].mean() if relative else 1.0),
-        starts=np.searchsorted(dataset[used], np.arange(count + 1)),
-        ends=(known.min(axis=0), known.max(axis=0)),
+        X=values[for_models],
+        y=collection.y[for_models],
+        weights=w[for_models] * (w.mean() / w[for_models].mean() if relative else 1.0),
+        starts=np.searchsorted(dataset[for_models], np.arange(count + 1)),
+        ends=(values.min(axis=0), values.max(axis=0)),
     )
-    return features, None if progress is None else taken.then
+    return features, None if progress is None else steps.then
 
 
 def _learn(
     representation: Representation,
     collection: DatasetCollection,
-    teach: BoolArray,
+    train: BoolArray,
     progress: Progress,
 ) -> tuple[Features, str]:
-    """Learn from the rows that teach; return the map, a network as plain numbers, and its name."""
-    X, y, w = collection.X[teach], collection.y[teach], collection.weights[teach]
+    """Learn from the rows `train` (n,); return the map, a network as `Layers`, and its title."""
+    X, y, w = collection.X[train], collection.y[train], collection.weights[train]
     target = np.log1p(y) if collection.response.family == "poisson" else y
     with naming_columns(collection.schema):
         found = representation.fit(X, target, w, progress=progress)
@@ -256,48 +291,50 @@ def _learn(
 
 @contextmanager
 def naming_columns(schema: Schema) -> Iterator[None]:
-    """Say which columns rows have, where a map cannot take them."""
+    """Add the names of the columns to the error of a map that cannot take the rows."""
     try:
         yield
     except InputError as error:
-        text = f"{error} After encoding there are {len(schema.inputs)}: {_few(schema.inputs)}"
+        inputs = quoted(schema.inputs, MOST_COLUMNS_SHOWN)
+        text = f"{error} After encoding there are {len(schema.inputs)}: {inputs}"
         if schema.constant:
-            text += f"; left out, since the same in all rows: {_few(schema.constant)}"
+            constant = quoted(schema.constant, MOST_COLUMNS_SHOWN)
+            text += f"; left out because they have the same value in all rows: {constant}"
         raise DataError(f"{text}.") from error
 
 
-def _few(names: tuple[str, ...]) -> str:
-    more = len(names) - MOST_COLUMNS_SHOWN
-    shown = ", ".join(map(repr, names[:MOST_COLUMNS_SHOWN]))
-    return f"{shown} and {more} more" if more > 0 else shown
+def _split_rows(
+    collection: DatasetCollection, share: float, seed: int
+) -> tuple[BoolArray, BoolArray]:
+    """Return the rows (n,) for the models and those that train the representation.
 
-
-def _deal(collection: DatasetCollection, share: float, seed: int) -> tuple[BoolArray, BoolArray]:
-    """Say which rows are used and which teach; refuse where that leaves too little on one side."""
+    It raises an error if too little is left for one of the two.
+    """
     y = collection.y
     if share == 1:
         everything = np.ones(len(y), dtype=bool)
         return everything, everything
     values = np.column_stack([collection.X, collection.weights])
-    places = [f"place {j}" for j in range(values.shape[1])]  # a name means nothing to a network
-    teach = deal_share(values, y, collection.starts, places, share, seed)
-    if not teach.any():
+    # Positions stand in for the columns' names: renaming a column must not change the split.
+    places = [f"place {j}" for j in range(values.shape[1])]
+    train = deal_share(values, y, collection.starts, places, share, seed)
+    if not train.any():
         raise DataError(
-            f"With learn_share={share!r} no row is left to teach the representation, since the "
-            f"largest dataset has {max(collection.sizes)} and each keeps one at least; choose a "
+            f"learn_share={share!r} leaves no row to train the representation: the largest dataset "
+            f"has {max(collection.sizes)}, and each keeps at least one for its model. Choose a "
             "larger share, or learn_share=1 to use all rows twice."
         )
-    for rows, what in ((teach, "teach the representation"), (~teach, "are left for the models")):
+    for rows, purpose in ((train, "train the representation"), (~train, "remain for the models")):
         if np.ptp(y[rows]) == 0:
             raise DataError(
-                f"With learn_share={share!r} the rows that {what} all have the same target; give "
-                "it more rows, or choose another share."
+                f"With learn_share={share!r} the rows that {purpose} all have the same target; "
+                "add rows, or choose another share."
             )
-    return ~teach, teach
+    return ~train, train
 
 
 class _Steps:
-    """Progress of learning, and of what follows on top of it."""
+    """Reports the progress of learning, and of the steps that follow on top of it."""
 
     def __init__(self, progress: Progress | None) -> None:
         self.progress, self.taken = progress, 0
@@ -308,13 +345,13 @@ class _Steps:
             self.progress(done, total)
 
     def then(self, done: int, total: int) -> None:
-        """Tell of later steps."""
+        """Report the progress of later steps."""
         assert self.progress is not None
         self.progress(self.taken + done, self.taken + total)
 
 
 def to_settings(representation: Any) -> Any:
-    """Return what was asked for as plain values, if it is a name or a network; else as it is."""
+    """Return the settings of an `MLP` or a `Network` as plain values; others unchanged."""
     kind = type(representation).__name__
     if isinstance(representation, Representation) and kind in SAVED:
         return {kind: asdict(representation)}  # type: ignore[call-overload]
@@ -322,9 +359,12 @@ def to_settings(representation: Any) -> Any:
 
 
 def from_settings(values: Any) -> Any:
-    """Return what `to_settings` made plain."""
+    """Return the representation of plain values from `to_settings`."""
     if not isinstance(values, Mapping):
         return values
     kind, settings = next(iter(values.items()))
-    home = import_module(f"conjoin.representations.{SAVED[kind]}")
-    return getattr(home, kind)(**settings)
+    if kind == "Network":
+        return Network(**settings)
+    from conjoin.representations.torch.mlp import MLP
+
+    return MLP(**settings)

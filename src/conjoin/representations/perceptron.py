@@ -1,4 +1,6 @@
-"""A network of Linear and ReLU layers with its gradient written out.
+"""A network of Linear and ReLU layers whose gradient is written by hand.
+
+Weights, rows and settings enter; trained weights and the losses by epoch leave.
 
     a_0 = x,  z_i = [a_i, 1] W_i,  a_(i+1) = max(z_i, 0),  output = z_last
 
@@ -6,15 +8,15 @@
 symbol      meaning                                                 shape
 ==========  ======================================================  ========================
 a           activations of a batch, with a column of ones           (batch, inputs + 1)
-z           what a layer makes of them                              (batch, outputs)
-W           slopes of a layer, its intercepts in the last line      (inputs + 1, outputs)
-delta       gradient of the batch's mean loss by z                  (batch, outputs)
-gradient    of the same by W: a' delta                              as W
+z           outputs of a layer before ReLU                          (batch, outputs)
+W           slopes of a layer, with the intercepts in the last row  (inputs + 1, outputs)
+delta       derivative of the mean loss of the batch by z           (batch, outputs)
+gradient    derivative of the mean loss by W: a' delta              as W
 ==========  ======================================================  ========================
 
-Layers of this size cost less than the bookkeeping of automatic differentiation: a step is some
-twenty calls on arrays that exist already. All parameters lie in one vector, so that descent moves
-them at once.
+In layers this small, automatic differentiation spends more time on bookkeeping than on arithmetic.
+A step here is about twenty calls on arrays that exist already. All parameters are views of one
+vector, so gradient descent updates them in one call.
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.execution import small_matrices
-from conjoin.representations.training import Course, Training, descend
+from conjoin.representations.training import LossHistory, Training, run_epochs
 
 
 def train_perceptron(
@@ -36,21 +38,21 @@ def train_perceptron(
     *,
     classes: bool = False,
     progress: Progress | None = None,
-) -> tuple[list[FloatArray], Course]:
-    """Return the layers W after training, and how it went.
+) -> tuple[list[FloatArray], LossHistory]:
+    """Return the layers W after training, and the losses by epoch.
 
-    t is the target of a squared error or, with `classes`, the number of a class, whose softmax's
-    cross entropy is lowered.
+    `layers` are the first weights, X (n, inputs) the rows and `weights` (n,) theirs. The loss is
+    the squared error to t (n,) or, with `classes`, the cross entropy, where t are class numbers.
     """
     network = Perceptron(layers, X, t, weights, training, classes=classes)
-    # One thread whatever the width: sums come out the same everywhere.
+    # One thread whatever the width: the order of sums, and so every digit, is the same everywhere.
     with small_matrices(1), np.errstate(over="ignore", invalid="ignore"):
-        course = descend(network, len(X), training, rng, progress)
-    return network.layers, course
+        history = run_epochs(network, len(X), training, rng, progress)
+    return network.layers, history
 
 
 class Perceptron:
-    """A network in training on its rows."""
+    """A network and its rows, as the training loop takes them (`Learner`)."""
 
     def __init__(
         self,
@@ -83,24 +85,24 @@ class Perceptron:
         return loss, size
 
     def losses(self, rows: IntArray) -> tuple[float, float]:
-        """Return the same two sums and learn nothing."""
+        """Return the same two sums without a step."""
         _, loss, size = self._forward(rows)
         return loss, size
 
     def parameters(self) -> FloatArray:
-        """Return a copy of what is learned."""
+        """Return a copy of the parameters."""
         return self.theta.copy()
 
     def restore(self, parameters: FloatArray) -> None:
-        """Put such a copy back."""
+        """Set the parameters to such a copy."""
         self.theta[:] = parameters
 
     def _forward(self, rows: IntArray) -> tuple["_Batch", float, float]:
-        """Fill a batch: its activations and, as the last z, delta of the output."""
+        """Compute the activations of a batch; its last z becomes delta of the output."""
         batch = self.batches.get(len(rows))
         if batch is None:
             batch = self.batches[len(rows)] = _Batch(len(rows), self.layers)
-        # Rows are in range; "clip" takes them without a copy to be safe.
+        # Rows are in range. In mode "clip" numpy writes to the output without a buffer.
         self.X.take(rows, 0, batch.a[0], "clip")
         for a, W, z, after in zip(batch.a, self.layers, batch.z, batch.after):
             np.dot(a, W, out=z)
@@ -111,7 +113,7 @@ class Perceptron:
         return batch, self.loss(batch.z[-1], self.t.take(rows), w, size), size
 
     def _backward(self, batch: "_Batch") -> None:
-        """Go from delta of the output to the gradient; every z becomes its delta."""
+        """Compute the gradient from delta of the output; every z becomes its delta."""
         delta = batch.z[-1]
         for i in range(len(self.layers) - 1, 0, -1):
             np.dot(batch.a[i].T, delta, out=self.gradients[i])
@@ -122,7 +124,7 @@ class Perceptron:
         np.dot(batch.a[0].T, delta, out=self.gradients[0])
 
     def _move(self) -> None:
-        """Take a step of descent with momentum."""
+        """Take a step of gradient descent with momentum."""
         if self.training.weight_decay:
             self.gradient += self.training.weight_decay * self.theta
         self.velocity *= self.training.momentum
@@ -131,7 +133,7 @@ class Perceptron:
 
 
 class _Batch:
-    """Room for the values of a batch."""
+    """Arrays for the values of a batch, allocated once for each size."""
 
     def __init__(self, size: int, layers: Sequence[FloatArray]) -> None:
         self.a = [np.ones((size, len(W))) for W in layers]
@@ -141,7 +143,7 @@ class _Batch:
 
 
 def _views(vector: FloatArray, layers: Sequence[FloatArray]) -> list[FloatArray]:
-    """Return parts of a vector in the shapes of the layers."""
+    """Return views of a vector in the shapes of the layers."""
     ends = np.cumsum([W.size for W in layers])
     return [part.reshape(W.shape) for part, W in zip(np.split(vector, ends[:-1]), layers)]
 
@@ -150,9 +152,9 @@ def _squared(z: FloatArray, t: FloatArray, w: FloatArray, size: float) -> float:
     """Return the weighted sum of squared errors; z (n, 1) becomes delta."""
     error = z[:, 0]
     error -= t
-    pull = w * error
-    loss = float(pull @ error)
-    np.multiply(pull, 2.0 / (size or 1.0), out=error)
+    weighted = w * error
+    loss = float(weighted @ error)
+    np.multiply(weighted, 2.0 / (size or 1.0), out=error)
     return loss
 
 

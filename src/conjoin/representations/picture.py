@@ -1,8 +1,9 @@
-"""The paper's Figure 1: rows of four clusters in two coordinates of their representation.
+"""The paper's Figure 1: rows of up to four clusters in two coordinates of their representation.
 
-All rows are projected on the two directions in which they vary most (principal components, the same
-for all datasets), and a few of each dataset are kept. What a panel shows is how features lie; what
-decides on clusters is the line from features to target, which no panel shows.
+Features of rows enter; points of some rows (`Projection`, then `Picture`) leave. All rows are
+projected on their first two principal components, the same for all datasets, and some rows of each
+dataset are kept. A panel shows the distribution of the features. It does not show the relation
+between features and target, which decides on clusters.
 
 ==========  =========================================================  ============
 symbol      meaning                                                    shape
@@ -20,9 +21,9 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.tables.names import natural_order
 
-PANELS = 4
-DATASETS = 8  # in a panel, the largest; each has a colour of its own
-POINTS = 300  # in a panel
+PANELS = 4  # clusters in a picture, as in the paper's figure
+DATASETS = 8  # datasets in a panel, the largest: as many as the report has marks and colours
+POINTS = 300  # points in a panel: more would cover each other and make the page larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,35 +33,36 @@ class Projection:
     Parameters
     ----------
     points : tuple of arrays (kept, 2)
-        One a dataset, sorted; evenly spaced among its rows along the first coordinate.
+        Points of each dataset, sorted; evenly spaced among its rows along the first coordinate.
     rows : array (K,)
-        Rows of each dataset in all.
-    shares : (float, float)
-        Of the variance of all features, by coordinate.
+        Number of rows of each dataset.
+    explained : (float, float)
+        Share of the variance of all features that each coordinate explains.
     """
 
     points: tuple[FloatArray, ...]
     rows: IntArray
-    shares: tuple[float, float]
+    explained: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One cluster.
+    """Points of one cluster.
 
     Parameters
     ----------
     cluster : int
-        Its number.
+        Number of the cluster.
     datasets : tuple of str
-        Those that are drawn, the largest, in natural order.
+        The datasets that are drawn, the largest ones, in natural order.
     others : int
-        How many more it has.
+        Number of datasets that are not drawn.
     rows : int
-        Rows of all its datasets.
+        Rows of all datasets of the cluster.
     points : array (n, 2)
+        Coordinates.
     dataset : array (n,)
-        The position of each point's dataset among `datasets`.
+        Position of each point's dataset among `datasets`.
     """
 
     cluster: int
@@ -76,7 +78,7 @@ class Picture:
     """Up to four clusters in the same two coordinates."""
 
     panels: tuple[Panel, ...]
-    shares: tuple[float, float]
+    explained: tuple[float, float]
 
 
 def project(features: FloatArray, codes: IntArray, datasets: int) -> Projection:
@@ -86,15 +88,15 @@ def project(features: FloatArray, codes: IntArray, datasets: int) -> Projection:
     --------
     >>> line = np.outer(np.arange(6.0), [3.0, 4.0])
     >>> found = project(line, np.array([0, 0, 0, 0, 1, 1]), datasets=2)
-    >>> found.points[1][:, 0].round(9).tolist(), found.shares
+    >>> found.points[1][:, 0].round(9).tolist(), found.explained
     ([7.5, 12.5], (1.0, 0.0))
     """
     E = features - features.mean(axis=0)
     if E.shape[1] == 1:
-        E = np.pad(E, ((0, 0), (0, 1)))  # the second coordinate is 0
+        E = np.pad(E, ((0, 0), (0, 1)))  # one feature: the second coordinate is 0
     values, vectors = np.linalg.eigh(E.T @ E)
     V = vectors[:, :-3:-1]
-    # An eigenvector may point either way: its largest coordinate is made positive.
+    # The sign of an eigenvector is arbitrary: its largest coordinate is made positive.
     V = V * np.where(V[np.abs(V).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
     variances = np.maximum(values[::-1], 0.0)
     first, second = (variances[:2] / (variances.sum() or 1.0)).tolist()
@@ -105,7 +107,10 @@ def project(features: FloatArray, codes: IntArray, datasets: int) -> Projection:
 
 
 def take_picture(projection: Projection, names: Sequence[str], labels: IntArray) -> Picture:
-    """Choose clusters by the labels (K,) of datasets: those of most datasets, then of most rows."""
+    """Return the points of the clusters with most datasets, and among equals with most rows.
+
+    `labels` (K,) are the clusters of the datasets `names`.
+    """
     members = {int(c): np.flatnonzero(labels == c) for c in np.unique(labels)}
     rows = {c: int(projection.rows[k].sum()) for c, k in members.items()}
     chosen = sorted(members, key=lambda c: (-len(members[c]), -rows[c], c))[:PANELS]
@@ -115,7 +120,7 @@ def take_picture(projection: Projection, names: Sequence[str], labels: IntArray)
         place = {names[k]: k for k in largest}
         drawn = [place[name] for name in natural_order(list(place))]
         samples = [projection.points[k] for k in drawn]
-        counts = _deal(np.array([len(sample) for sample in samples]), POINTS)
+        counts = _allot(np.array([len(sample) for sample in samples]), POINTS)
         panels.append(
             Panel(
                 cluster=c,
@@ -126,25 +131,27 @@ def take_picture(projection: Projection, names: Sequence[str], labels: IntArray)
                 dataset=np.repeat(np.arange(len(drawn)), counts),
             )
         )
-    return Picture(tuple(panels), projection.shares)
+    return Picture(tuple(panels), projection.explained)
 
 
 def _thin(points: FloatArray, most: int) -> FloatArray:
-    """Keep so many of sorted points, evenly spaced among them."""
+    """Keep at most `most` of the sorted points (n, 2), evenly spaced."""
     if len(points) <= most:
         return points
     return points[((np.arange(most) + 0.5) * len(points) / most).astype(int)]
 
 
-def _deal(sizes: IntArray, most: int) -> IntArray:
-    """Deal out so many places as evenly as sizes allow, the first ones getting what is left over.
+def _allot(sizes: IntArray, most: int) -> IntArray:
+    """Return how many of `most` points each sample gets: equal numbers, but no more than its size.
 
-    >>> _deal(np.array([100, 2, 100]), 9).tolist()
+    The first samples get one more each if some points are left.
+
+    >>> _allot(np.array([100, 2, 100]), 9).tolist()
     [4, 2, 3]
     """
     levels = np.arange(most + 1)
     level = levels[np.minimum.outer(levels, sizes).sum(axis=1) <= most][-1]
     counts = np.minimum(sizes, level)
-    wanting = np.flatnonzero(sizes > level)[: most - counts.sum()]
-    counts[wanting] += 1
+    first = np.flatnonzero(sizes > level)[: most - counts.sum()]
+    counts[first] += 1
     return counts

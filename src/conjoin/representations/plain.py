@@ -1,4 +1,7 @@
-"""Representations without a network of ours: scikit-learn transformers and plain functions."""
+"""Representations without torch: scikit-learn transformers and functions.
+
+An estimator or a function enters; a `Representation` leaves, which fits it to rows.
+"""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -22,25 +25,31 @@ from conjoin.representations.base import (
 )
 from conjoin.tables.frame import is_table, to_frame
 
-METHODS = ("fit", "transform", "get_params")
-LONGEST = 100  # letters of an estimator in words
-FRAME = "The frame that the function gives"
-TARGET = re.compile(r"\b[Yy]\b|\btarget\b")  # in what scikit-learn says of a missing one
+METHODS = ("fit", "transform", "get_params")  # get_params is needed to clone and to set seeds
+LONGEST = 100  # characters of an estimator in a report; pipelines can print over many lines
+FRAME = "The frame that the function returns"
+TARGET = re.compile(r"\b[Yy]\b|\btarget\b")  # in scikit-learn's message about a missing target
 
 
 @dataclass(frozen=True, eq=False)
 class Transformer(Representation):
-    """A scikit-learn transformer, or a pipeline of such, fitted to the rows of all datasets.
+    """A scikit-learn transformer or pipeline, fitted to the rows of all datasets.
 
     Parameters
     ----------
     estimator : transformer
-        With `fit` and `transform`; it is cloned, not changed. Weights of rows are not passed on.
-    random_state : int
-        Seed for every `random_state` of it that is None.
+        An object with `fit` and `transform`. It is cloned and stays unchanged. Weights of rows are
+        not passed on.
+    random_state : int, default 0
+        Random seed for every parameter `random_state` of the estimator that is None.
     target : bool, optional
-        Whether it is given the target; by default if it cannot be fitted without: scikit-learn's
-        tags of it or of a part of it say so, or the signature of its `fit`.
+        Whether the estimator gets the target. By default it does if it needs it: scikit-learn's
+        tags or the signature of `fit`, of the estimator or one of its parts, say so.
+
+    Raises
+    ------
+    ArgumentError
+        If the estimator is a class or has no `fit`, `transform` or `get_params`.
 
     Examples
     --------
@@ -61,25 +70,26 @@ class Transformer(Representation):
         lacking = [name for name in METHODS if not hasattr(self.estimator, name)]
         if lacking:
             raise ArgumentError(
-                f"estimator={self.estimator!r} is no transformer, for it has no {lacking[0]}; "
+                f"estimator={self.estimator!r} is not a transformer: it has no {lacking[0]}; "
                 "expected one of scikit-learn, such as PCA(), or a class of your own derived from "
                 "sklearn.base.BaseEstimator and TransformerMixin."
             )
 
     @property
     def learns_from_target(self) -> bool:
-        """Whether the estimator, or a part of it, is given the target."""
+        """Whether the estimator gets the target."""
         if self.target is not None:
             return self.target
         parts = [self.estimator, *self.estimator.get_params().values()]
         return any(_needs_target(part) for part in parts)
 
     def describe(self) -> str:
-        """Return the estimator as scikit-learn prints it, in one line."""
+        """Return the estimator as scikit-learn prints it, in one line, cut if it is long."""
         text = " ".join(repr(self.estimator).split())
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
+        """Fit a clone of the estimator, with the random seed where it has none."""
         estimator = clone(self.estimator)
         parameters = estimator.get_params()
         seeds = [
@@ -89,32 +99,32 @@ class Transformer(Representation):
         ]
         if seeds:
             estimator.set_params(**dict.fromkeys(seeds, self.random_state))
-        try:  # with copies: it may work in place
+        try:  # with copies, since the estimator may change its input
             if self.learns_from_target:
                 estimator.fit(rows.X.copy(), rows.y)
             else:
                 estimator.fit(rows.X.copy())
             width = np.shape(estimator.transform(rows.X[:1].copy()))[1]
         except Exception as error:
-            raise DataError(self._refusal(error)) from error
+            raise DataError(self._fit_error(error)) from error
         if progress is not None:
             progress(1, 1)
         return TransformerFeatures(estimator, unit_names(width))
 
-    def _refusal(self, error: Exception) -> str:
-        """Say why it cannot be fitted, and what to do if it is the target that it lacks."""
+    def _fit_error(self, error: Exception) -> str:
+        """Return why fitting failed, and what to do if the estimator lacks the target."""
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         text = f"representation={self.describe()} cannot be fitted: {reason}."
         if self.learns_from_target or not TARGET.search(reason):
             return text
         return (
-            f"{text} It was not given the target; if it needs it, pass "
+            f"{text} It did not get the target; if it needs it, pass "
             "conjoin.representations.Transformer(..., target=True)."
         )
 
 
 def check_instance(name: str, value: Any) -> None:
-    """Refuse a class where what it makes is meant."""
+    """Refuse a class where an instance is expected."""
     if isinstance(value, type):
         kind = value.__name__
         raise ArgumentError(f"{name}={kind} is a class; pass an instance, such as {kind}().")
@@ -132,17 +142,17 @@ def _needs_target(part: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TransformerFeatures(Features):
-    """What a fitted transformer makes of rows."""
+    """The map of a fitted transformer."""
 
     estimator: Any
     names: tuple[str, ...]
 
     def named(self, inputs: Sequence[str], taken: Collection[str]) -> Self:
-        """Return the same with the names that the transformer gives."""
+        """Return the same map with the feature names of the transformer, if it has names."""
         try:
             given = self.estimator.get_feature_names_out(np.array(inputs, dtype=object))
         except (AttributeError, NotImplementedError, TypeError, ValueError):
-            return self  # it knows none
+            return self  # the transformer has no names
         names = free_names([str(name) for name in given], taken)
         return replace(self, names=names) if _are_names(names, len(self.names)) else self
 
@@ -151,12 +161,24 @@ class TransformerFeatures(Features):
 
 
 def _are_names(names: Sequence[str], count: int) -> bool:
+    """Say whether there are `count` different names."""
     return len(names) == len(set(names)) == count
 
 
 @dataclass(frozen=True, eq=False)
 class Function(Representation):
-    """A function from rows (n, columns) to features (n, features), each row by itself.
+    """A function from rows to features.
+
+    Parameters
+    ----------
+    function : callable
+        It takes an array (n, columns) and returns an array or a frame (n, features). It must treat
+        each row by itself.
+
+    Raises
+    ------
+    ArgumentError
+        If `function` is not callable.
 
     Examples
     --------
@@ -170,21 +192,22 @@ class Function(Representation):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ArgumentError(
-                f"function={self.function!r} is no function; expected one that makes an array of "
-                "features of an array of rows."
+                f"function={self.function!r} is not a function; expected one that takes an array "
+                "of rows and returns an array of features."
             )
 
     @property
     def learns_from_target(self) -> bool:
-        """It does not learn at all."""
+        """False: a function does not learn."""
         return False
 
     def describe(self) -> str:
-        """Return the function's name."""
+        """Return the name of the function."""
         return f"function {getattr(self.function, '__name__', type(self.function).__name__)}"
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
-        found = self.function(rows.X[:1].copy())  # it may work in place
+        """Call the function on one row to learn how many features it returns, and their names."""
+        found = self.function(rows.X[:1].copy())  # a copy, since it may change its input
         example = dense(found)
         if progress is not None:
             progress(1, 1)
@@ -199,13 +222,13 @@ class Function(Representation):
 
 @dataclass(frozen=True, eq=False)
 class FunctionFeatures(Features):
-    """What a function makes of rows."""
+    """The map of a function."""
 
     function: Callable[[FloatArray], Any]
     names: tuple[str, ...]
 
     def named(self, inputs: Sequence[str], taken: Collection[str]) -> Self:
-        """Return the same with names that are not taken."""
+        """Return the same map with names that are not taken."""
         names = free_names(self.names, taken)
         return replace(self, names=names) if _are_names(names, len(names)) else self
 

@@ -1,4 +1,8 @@
-"""The training loop of all networks here: epochs, batches, rows held out, early stopping."""
+"""The training loop of all networks here: epochs, batches, held-out rows, early stopping.
+
+A network with its rows (`Learner`), settings (`Training`) and a random generator enter; the network
+is trained in place, and the losses by epoch (`LossHistory`) leave.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,16 +17,35 @@ from conjoin.errors import ArgumentError, DataError
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained: stochastic gradient descent with momentum.
+    """Settings of stochastic gradient descent with momentum; the defaults are the paper's.
 
     Parameters
     ----------
-    epochs, batch, rate, momentum, weight_decay
-        As everywhere.
-    hold_out : float
-        Share of rows on which, if it is not 0, the loss is watched: training ends when it has not
-        fallen for `patience` epochs, and the weights go back to the best ones.
-    patience : int
+    epochs : int, default 10
+        Passes over the rows.
+    batch : int, default 64
+        Rows in one step.
+    rate : float, default 1e-4
+        Learning rate.
+    momentum : float, default 0.9
+        Share of the last step that is added to the next one.
+    weight_decay : float, default 0.0
+        Penalty on the squared weights.
+    hold_out : float, default 0.0
+        Share of rows held out for early stopping; 0 means no early stopping. Training ends when
+        their loss has not fallen for `patience` epochs, and the best weights are restored.
+    patience : int, default 3
+        Epochs without a fall of the held-out loss after which training ends.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range.
+
+    Examples
+    --------
+    >>> Training(epochs=50, rate=0.01).batch
+    64
     """
 
     epochs: int = 10
@@ -38,7 +61,9 @@ class Training:
         check_count("batch", self.batch)
         check_count("patience", self.patience)
         if not self.rate > 0:
-            raise ArgumentError(f"rate={self.rate!r} is no step; expected a number above 0.")
+            raise ArgumentError(
+                f"rate={self.rate!r} is not a learning rate; expected a number above 0."
+            )
         for name in ("momentum", "hold_out"):
             if not 0 <= getattr(self, name) < 1:
                 raise ArgumentError(
@@ -49,61 +74,66 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Course:
-    """Mean loss after each epoch: while training, and on the rows held out (empty if none are)."""
+class LossHistory:
+    """Mean loss after each epoch, of the training rows and of the held-out rows (empty if none)."""
 
-    trained: tuple[float, ...]
+    train: tuple[float, ...]
     held_out: tuple[float, ...]
 
 
 class Learner(Protocol):
-    """A network and its rows, as the loop sees them."""
+    """A network and its rows, as the training loop sees them."""
 
     def step(self, rows: IntArray) -> tuple[float, float]:
         """Take one step on these rows; return their weighted sum of losses and of weights."""
 
     def losses(self, rows: IntArray) -> tuple[float, float]:
-        """Return the same two sums and learn nothing."""
+        """Return the same two sums without a step."""
 
     def parameters(self) -> Any:
-        """Return a copy of what is learned."""
+        """Return a copy of the parameters."""
 
     def restore(self, parameters: Any) -> None:
-        """Put such a copy back."""
+        """Set the parameters to such a copy."""
 
 
-def descend(
+def run_epochs(
     learner: Learner,
     n: int,
     training: Training,
     rng: np.random.Generator,
     progress: Progress | None = None,
-) -> Course:
-    """Train on n rows. All draws are `rng`'s."""
+) -> LossHistory:
+    """Train a network in place on its n rows; `rng` draws the held-out rows and all shuffles."""
     order = rng.permutation(n)
     held = order[: round(training.hold_out * n)] if training.hold_out else order[:0]
     kept = order[len(held) :]
     if training.hold_out and (not len(held) or not len(kept)):
-        raise DataError(f"hold_out={training.hold_out!r} leaves no rows of {n} on one side.")
-    watch = _Watch(learner, training.patience)
-    trained: list[float] = []
+        raise DataError(
+            f"hold_out={training.hold_out!r} of {n} rows leaves no rows to train on or none to "
+            "hold out; choose another share, or hold_out=0."
+        )
+    stopping = _EarlyStopping(learner, training.patience)
+    train: list[float] = []
     for epoch in range(training.epochs):
         shuffled = kept[rng.permutation(len(kept))]
-        trained.append(_mean(learner.step, shuffled, training.batch))
-        if not np.isfinite(trained[-1]):
+        train.append(_mean_loss(learner.step, shuffled, training.batch))
+        if not np.isfinite(train[-1]):
             raise DataError(
                 f"Training of the network diverged in epoch {epoch + 1}; choose a smaller rate."
             )
         if progress is not None:
             progress(epoch + 1, training.epochs)
-        if len(held) and watch.tired(_mean(learner.losses, held, training.batch)):
+        if len(held) and stopping.is_due(_mean_loss(learner.losses, held, training.batch)):
             break
-    watch.restore()
-    return Course(tuple(trained), tuple(watch.losses))
+    stopping.restore_best()
+    return LossHistory(tuple(train), tuple(stopping.losses))
 
 
-def _mean(losses: Callable[[IntArray], tuple[float, float]], rows: IntArray, batch: int) -> float:
-    """Go through rows in batches; return their mean loss, 0 if none of them has weight."""
+def _mean_loss(
+    losses: Callable[[IntArray], tuple[float, float]], rows: IntArray, batch: int
+) -> float:
+    """Call `losses` on rows batch by batch; return the mean loss, 0 if all weights are 0."""
     total = size = 0.0
     for start in range(0, len(rows), batch):
         loss, weight = losses(rows[start : start + batch])
@@ -112,22 +142,22 @@ def _mean(losses: Callable[[IntArray], tuple[float, float]], rows: IntArray, bat
     return total / size if size else 0.0
 
 
-class _Watch:
-    """Keeps the best parameters by the loss on held-out rows."""
+class _EarlyStopping:
+    """Keeps the parameters with the lowest loss on held-out rows."""
 
     def __init__(self, learner: Learner, patience: int) -> None:
         self.learner, self.patience = learner, patience
         self.losses: list[float] = []
         self.best: Any = None
 
-    def tired(self, loss: float) -> bool:
-        """Note a loss; say whether it has not fallen for too long."""
+    def is_due(self, loss: float) -> bool:
+        """Record a loss; say whether the lowest one is `patience` epochs old."""
         if not self.losses or loss < min(self.losses):
             self.best = self.learner.parameters()
         self.losses.append(loss)
         return len(self.losses) - 1 - int(np.argmin(self.losses)) >= self.patience
 
-    def restore(self) -> None:
-        """Put the best parameters back, if any were noted."""
+    def restore_best(self) -> None:
+        """Restore the best parameters, if a loss was recorded."""
         if self.losses:
             self.learner.restore(self.best)

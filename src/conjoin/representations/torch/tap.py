@@ -1,4 +1,8 @@
-"""Activations of any layer of any torch network (extra: nn)."""
+"""Activations of any layer of any torch network (needs the extra `nn`).
+
+A trained torch module and the name of a layer enter; a representation leaves. Its features are the
+output of that layer.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,15 +28,16 @@ torch = require_torch()
 
 
 class Body(Module):  # type: ignore[misc]
-    """A network that ends at one of its layers.
+    """A network up to one of its layers.
 
     Parameters
     ----------
     module : torch module
+        The whole network.
     layer : str
         Name in `module.named_modules()`; "" is the module itself.
-    shape : tuple of int, optional
-        Of one row as the module takes it; by default as it comes.
+    shape : tuple of int or None
+        Shape of one row as the module takes it; None leaves rows as they are.
     """
 
     def __init__(self, module: Any, layer: str, shape: tuple[int, ...] | None) -> None:
@@ -40,7 +45,7 @@ class Body(Module):  # type: ignore[misc]
         self.module, self.layer, self.shape = module, layer, shape
 
     def forward(self, x: Any) -> Any:
-        """Return the layer's output, one line a row."""
+        """Return the output of the layer (n, width) for rows x (n, ...)."""
         example = next(self.module.parameters(), x)
         kind = example.dtype if example.is_floating_point() else torch.get_default_dtype()
         x = x.to(device=example.device, dtype=kind)
@@ -49,7 +54,7 @@ class Body(Module):  # type: ignore[misc]
         seen: list[Any] = []
 
         def note(_module: Any, _inputs: Any, output: Any) -> None:
-            # A copy: a layer that follows may work in place.
+            # A copy, since a later layer may change its input.
             seen.append(output.clone() if isinstance(output, torch.Tensor) else output)
 
         hook = self.module.get_submodule(self.layer).register_forward_hook(note)
@@ -58,31 +63,44 @@ class Body(Module):  # type: ignore[misc]
         finally:
             hook.remove()
         if not seen:
-            raise DataError(f"Layer {self.layer!r} is not used when the network runs.")
+            raise DataError(
+                f"layer={self.layer!r} is not used when the network runs; choose a layer that is."
+            )
         output = seen[-1]
         if not isinstance(output, torch.Tensor) or output.ndim == 0 or len(output) != len(x):
             raise DataError(
-                f"Layer {self.layer!r} does not give one tensor with a line for each row; tap "
-                "another one."
+                f"layer={self.layer!r} does not return one tensor with a line for each row; choose "
+                "another layer."
             )
         return output.reshape(len(x), -1)
 
 
 @dataclass(frozen=True, eq=False)
 class Tap(Representation):
-    """The output of one layer of a network that is trained already.
+    """The output of one layer of a network that you have trained already.
 
     Parameters
     ----------
     module : torch module
-        It is neither trained nor copied, and runs in evaluation mode.
+        The network. It is neither trained nor copied, and runs in evaluation mode.
     layer : str
-        Name of the layer, as `module.named_modules()` has it; "" for the network's own output.
-        Outputs of more than one dimension are laid out in a line.
+        Name of the layer in `module.named_modules()`; "" is the output of the network. Outputs of
+        more than one dimension are flattened.
     shape : tuple of int, optional
-        Of one row, where columns are to be laid out as (channels, height, width), say.
-    batch : int
-        Rows at once.
+        Shape of one row for the network, such as (channels, height, width); by default rows stay
+        as they are.
+    batch : int, default 1024
+        Rows that go through the network at once; more need more memory.
+
+    Raises
+    ------
+    ArgumentError
+        If `module` is not a torch module or has no such layer.
+
+    Notes
+    -----
+    A `Tap` does not learn, so all rows are used for the models. If the network was trained on the
+    target of the same rows, errors are too low, and conjoin cannot know it.
 
     Examples
     --------
@@ -101,30 +119,32 @@ class Tap(Representation):
         check_whole("batch", self.batch, least=1)
         if not isinstance(self.module, Module):
             raise ArgumentError(
-                f"module={self.module!r} is no torch module; expected a network, such as "
-                "torch.nn.Sequential(...); other maps are passed as they are, without Tap."
+                f"module={self.module!r} is not a torch module; expected a network, such as "
+                "torch.nn.Sequential(...). Pass functions and transformers without Tap."
             )
         names = [name for name, _ in self.module.named_modules()]
         if self.layer not in names:
             raise ArgumentError(
-                f"layer={self.layer!r} is no layer of the network; expected one of "
+                f"layer={self.layer!r} is not a layer of the network; expected one of "
                 f"{', '.join(repr(name) for name in names if name)}."
             )
 
     @property
     def learns_from_target(self) -> bool:
-        """It does not learn at all."""
+        """False: the network is not trained."""
         return False
 
     def describe(self) -> str:
-        """Return the layer and the network."""
+        """Return the name of the layer and the class of the network."""
         where = f"layer {self.layer!r} of" if self.layer else "output of"
         return f"{where} {type(self.module).__name__}"
 
     def _fit(self, rows: Rows, progress: Progress | None) -> Features:
+        """Run the network on two rows to learn how wide the layer is."""
         if self.shape is not None and prod(self.shape) != prod(rows.X.shape[1:]):
             raise InputError(
-                f"Rows have {prod(rows.X.shape[1:])} values, which is not the shape {self.shape}."
+                f"shape={self.shape!r} has {prod(self.shape)} values, but a row has "
+                f"{prod(rows.X.shape[1:])}."
             )
         body = Body(self.module, self.layer, self.shape)
         try:
@@ -142,7 +162,7 @@ class Tap(Representation):
 
 @dataclass(frozen=True, eq=False)
 class TapFeatures(Features):
-    """What a layer makes of rows."""
+    """The map of a layer."""
 
     names: tuple[str, ...]
     body: Any = field(repr=False)
@@ -153,6 +173,7 @@ class TapFeatures(Features):
 
 
 def _run(body: Body, X: FloatArray, batch: int) -> AnyArray:
+    """Return the output (n, width) of a layer for rows X (n, ...), batch by batch."""
     with torch.no_grad(), evaluating(body):
         parts = [body(part).cpu().double() for part in torch.tensor(X).split(batch)]
         values: AnyArray = torch.cat(parts).numpy()
@@ -161,7 +182,7 @@ def _run(body: Body, X: FloatArray, batch: int) -> AnyArray:
 
 @contextmanager
 def evaluating(module: Any) -> Iterator[None]:
-    """Put all parts of a network into evaluation mode, and back into their own mode after."""
+    """Put all parts of a network into evaluation mode, and restore their modes afterwards."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:

@@ -1,4 +1,7 @@
-"""What all networks here share: torch itself, layers, training by automatic differentiation."""
+"""What all torch networks here share: torch itself, layers, training by automatic differentiation.
+
+Arrays enter and torch modules leave; `train` changes parameters in place and returns the losses.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +12,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.errors import ConjoinError
-from conjoin.representations.training import Course, Training, descend
+from conjoin.representations.training import LossHistory, Training, run_epochs
 
 
 class MissingTorchError(ConjoinError, ImportError):
@@ -17,7 +20,7 @@ class MissingTorchError(ConjoinError, ImportError):
 
 
 def require_torch() -> Any:
-    """Return torch, or say how to get it."""
+    """Return torch; raise an error with the install command if it is missing."""
     try:
         return import_module("torch")
     except ImportError:
@@ -32,7 +35,7 @@ Module: Any = torch.nn.Module
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep torch on one thread: sums come out the same everywhere, and small layers faster."""
+    """Keep torch on one thread: every digit is the same everywhere, and small layers are faster."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -42,7 +45,7 @@ def one_thread() -> Iterator[None]:
 
 
 class Standardise(Module):  # type: ignore[misc]
-    """(x - center) / scale, remembered with the weights."""
+    """(x - center) / scale; both are saved with the weights."""
 
     def __init__(self, center: FloatArray, scale: FloatArray) -> None:
         super().__init__()
@@ -50,12 +53,12 @@ class Standardise(Module):  # type: ignore[misc]
         self.register_buffer("scale", torch.tensor(scale, dtype=torch.float64))
 
     def forward(self, x: Any) -> Any:
-        """Return x in its own units of length."""
+        """Return x (n, columns) standardised."""
         return (x - self.center) / self.scale
 
 
 class Limit(Module):  # type: ignore[misc]
-    """Double precision, kept between a low and a high value for each column."""
+    """Clip each column to a range, in double precision."""
 
     def __init__(self, low: FloatArray, high: FloatArray) -> None:
         super().__init__()
@@ -63,7 +66,7 @@ class Limit(Module):  # type: ignore[misc]
         self.register_buffer("high", torch.tensor(high, dtype=torch.float64))
 
     def forward(self, x: Any) -> Any:
-        """Return x within the limits."""
+        """Return x (n, columns) clipped to the limits."""
         return torch.clamp(x.to(self.low.dtype), self.low, self.high)
 
 
@@ -85,19 +88,19 @@ def train(
     training: Training,
     rng: np.random.Generator,
     progress: Progress | None = None,
-) -> Course:
-    """Train parameters in place on the CPU.
+) -> LossHistory:
+    """Train parameters in place on the CPU; return the losses by epoch.
 
-    `losses(*batch)` returns the loss of each row of a batch of `data`, tensors of as many rows;
-    means are taken with the `weights` of rows. All draws are `rng`'s.
+    `losses(*batch)` returns the loss of each row in a batch of `data`, a tuple of tensors with n
+    rows. Means are weighted by `weights` (n,). `rng` draws held-out rows and shuffles.
     """
     with one_thread():
         learner = _Autograd([*parameters], losses, data, weights, training)
-        return descend(learner, len(weights), training, rng, progress)
+        return run_epochs(learner, len(weights), training, rng, progress)
 
 
 class _Autograd:
-    """Any losses of any parameters, as the training loop takes them."""
+    """Parameters and their losses, as the training loop takes them (`Learner`)."""
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class _Autograd:
         weights: Any,
         training: Training,
     ) -> None:
-        self.tensors, self.of_rows, self.data, self.weights = parameters, losses, data, weights
+        self.tensors, self.row_losses, self.data, self.weights = parameters, losses, data, weights
         self.optimizer = torch.optim.SGD(
             parameters,
             lr=training.rate,
@@ -139,4 +142,4 @@ class _Autograd:
     def _sums(self, rows: IntArray) -> tuple[Any, float]:
         index = torch.as_tensor(rows)
         w = self.weights[index]
-        return (w * self.of_rows(*(part[index] for part in self.data))).sum(), float(w.sum())
+        return (w * self.row_losses(*(part[index] for part in self.data))).sum(), float(w.sum())
