@@ -25,6 +25,8 @@ class Page:
         What the error of a set is.
     reference : str
         What the two reference models are.
+    names : str
+        What names of contestants mean that do not explain themselves, if there are any.
     blanks : str
         What an empty cell of the second table means, if there are any.
     others : tuple of str
@@ -36,6 +38,7 @@ class Page:
     title: str
     error: str
     reference: str
+    names: str = ""
     blanks: str = ""
     others: tuple[str, ...] = ()
     why: str = ""

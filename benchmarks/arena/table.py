@@ -161,6 +161,7 @@ def render(scores: Scores, page: Page, strategies: Sequence[str] = ()) -> str:
         f"(geometric mean, and worst). It compares with: {compared}.",
         "*Cells* are the sets and shares with a result for every seed; only these enter a "
         "contestant's row. *Seconds* is the total time of all fits and predictions on one thread.",
+        *filter(None, [page.names]),
         _markdown(summary.columns, summary.to_numpy(dtype=object)),
         *_failures(scores),
         "## Sets",

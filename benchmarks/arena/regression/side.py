@@ -10,6 +10,9 @@ PAGE = Page(
     title="Arena: accuracy on real grouped data",
     error="The error on a set is the mean over groups of the test MSE.",
     reference="separate or pooled least squares",
+    names="The names that start with `conjoin-` are strategies of `conjoin.partition`. `mallows`, "
+    "`chow`, `bic` and `kmeans` are other partition methods of conjoin; `mallows` is "
+    '`method="risk"`. `paper-signed` and `paper-literal` are the paper\'s Algorithm 3.',
 )
 
 REGRESSION = Side(
