@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+
+from conjoin.models import effort
+from conjoin.moments import Moments
+
+
+def collection(K, p, rows=10):
+    """Moments with given sizes; their values do not matter."""
+    return Moments(np.zeros((K, p, p)), np.zeros((K, p)), *(np.full(K, x) for x in (0, rows, rows)))
+
+
+def test_operations_grow_with_datasets_and_the_cube_of_columns():
+    assert effort.operations(collection(7, 10)) == 7000
+    assert effort.operations(collection(7, 20)) == 8 * 7000
+
+
+def test_small_collections_have_few_rows_and_few_operations():
+    assert effort.is_small(collection(10, 5))
+    assert not effort.is_small(collection(10, 5, rows=effort.FEW_ROWS))
+    assert not effort.is_small(collection(10, 100))
+
+
+@pytest.mark.parametrize(
+    ("K", "p", "quick", "large"),
+    [(10, 5, True, False), (10, 60, False, False), (10, 200, False, True)],
+)
+def test_quick_and_large_go_by_operations(K, p, quick, large):
+    moments = collection(K, p)
+    assert (effort.is_quick(moments), effort.is_large(moments)) == (quick, large)
