@@ -21,8 +21,8 @@ import numpy as np
 
 import conjoin
 from benchmarks.arena.regression.own import UNBIASED_RISK
-from conjoin.api.pipeline import to_units
 from conjoin.datasets import SyntheticCollection, make_clusters, make_continuum, make_pair
+from conjoin.engine.criteria import to_units
 from conjoin.tables import collect
 
 OUTPUT = Path(__file__).parent / "synthetic.csv"
@@ -39,7 +39,7 @@ STRATEGIES = (
 )
 # Name in the stored table, and conjoin's name of the method.
 METHODS = {"kmeans": "kmeans", "bic": "bic", "mallows": UNBIASED_RISK, "chow": "chow"}
-# Collections averaged in the second result: a minute or so. The slow test takes 8 of them.
+# Collections averaged in the second result. The slow test takes 8 of them.
 PLANTED = 20
 
 

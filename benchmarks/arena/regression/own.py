@@ -14,7 +14,7 @@ from benchmarks.arena.side import used_columns
 
 # conjoin's name of the method that joins by unbiased risk (Mallows' Cp). The stored results call
 # this contestant "mallows"; this is the only place that connects the two names.
-UNBIASED_RISK = "mallows"
+UNBIASED_RISK = "risk"
 
 # The paper's algorithm takes 1,000 resamples; 200 keep a fit with 24 groups at about a minute.
 _PAPER: dict[str, object] = {"method": "tuned", "resamples": 200, "overparametrised": True}
