@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from conjoin.paper.tables.real import HEADER, TABLES, text_rows
+from conjoin.paper.tables.real import HEADER, TABLES, WORDS, text_rows
 from conjoin.paper.tables.results import read_results
 
 ROOT = Path(__file__).parents[1]
@@ -34,7 +34,7 @@ def _block(name: str) -> str:
 
 
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    words = sum(name in ("set", "features", "method") for name in header)
+    words = sum(name in WORDS for name in header)
     rule = ["---"] * words + ["---:"] * (len(header) - words)
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *rows))
 

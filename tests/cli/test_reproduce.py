@@ -34,6 +34,7 @@ def test_a_table_is_written_and_printed(conjoin_, tmp_path, monkeypatch):
             ["table3", "--sets", "BB"],
             "--sets works with table1, table5, table6, table7 only; table3",
         ),
+        (["table2", "--seed", "-3"], "--seed -3 is negative"),
         (["table5", "--sets", ""], "Set '' is not in table5"),
         (["table5", "--sets", "bb, XX"], "Set 'XX' is not in table5"),
         (["table5", "--output", "x.pdf"], "--output 'x.pdf' cannot be written; name a .csv file"),

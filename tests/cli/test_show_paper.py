@@ -3,12 +3,14 @@ from conjoin.paper.tables.synthetic import Cell
 
 
 def test_numbers_are_aligned_to_the_right_and_words_to_the_left(capsys):
-    show_rows("Title", ("set", "error"), [("BB", "1.5"), ("a longer name", "-10.0"), ("c", "")])
+    rows = [("BB", "1.5"), ("a longer name", "-10.0"), ("c", "")]
+    show_rows("Title", ("set", "error"), rows, words=["set"])
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert "Title" in lines
     ends = [line for line in lines if line.endswith((" 1.5", "-10.0"))]
     assert len(ends) == 2
     assert len(ends[0]) == len(ends[1])
+    assert ends[0].startswith("BB ")
 
 
 def test_one_repetition_has_no_standard_error(capsys):

@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.engine.criteria import to_units
 from conjoin.datasets import make_clusters, make_pair
+from conjoin.engine.criteria import to_units
 from conjoin.paper.design import design_constants, known_designs
 from conjoin.tables import collect
 

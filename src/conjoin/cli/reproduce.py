@@ -59,8 +59,7 @@ def reproduce(
     ] = None,
 ) -> None:
     """Run tables of the paper again; print the paper's results and ours."""
-    from conjoin.checks import check_seed
-    from conjoin.checks import check_count
+    from conjoin.checks import check_count, check_seed
 
     for table in tables:
         if table not in (*ALL, "all"):
@@ -68,7 +67,7 @@ def reproduce(
                 f"Table {table!r} is unknown; expected one of {', '.join(ALL)} or all."
             )
     check_count("repetitions", repetitions)
-    check_seed(seed)
+    check_seed("random_state", seed)  # the command line prints it as --seed
     chosen = [name for name in ALL if name in tables or "all" in tables]
     _check_output(output, chosen)
     wanted = _sets(sets, chosen)
@@ -159,7 +158,7 @@ def _real(
             write_results(real.results_for(table, kept[table] + results), path)
     for table, path in paths.items():
         title = f"{table}: {real.TABLES[table].title}; reduction of the error in percent"
-        show_rows(title, real.HEADER, real.text_rows(table, results))
+        show_rows(title, real.HEADER, real.text_rows(table, results), words=real.WORDS)
         typer.echo(f"Written to {path}; docs/paper-tables.md explains the columns")
 
 

@@ -43,27 +43,11 @@ def _cell_texts(cell: Cell) -> list[str]:
     ]
 
 
-def show_rows(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of texts; columns of numbers are aligned to the right."""
-    numbers = [name for j, name in enumerate(header) if _are_numbers([row[j] for row in rows])]
-    table = _table(*header, right=numbers)
+def show_rows(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()
+) -> None:
+    """Print a table of texts; all columns but `words` are numbers, aligned to the right."""
+    table = _table(*header, right=[name for name in header if name not in words])
     for row in rows:
         table.add_row(*(_text(text) for text in row))
     _section(_console(), title, table)
-
-
-def _are_numbers(texts: Sequence[str]) -> bool:
-    """Whether all texts that are not empty are numbers.
-
-    >>> _are_numbers(["", "-1.5", "+2", "-1.0e+04"]), _are_numbers(["MLP1"])
-    (True, False)
-    """
-    return all(_is_number(text) for text in texts if text)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

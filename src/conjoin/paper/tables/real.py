@@ -176,6 +176,7 @@ def results_for(table: str, results: Sequence[MethodResult]) -> list[MethodResul
 # --- as text -------------------------------------------------------------------------------------
 
 HEADER = ("set", "features", "method", "paper", "bootstrap", "held out", "median", "all rows")
+WORDS = ("set", "features", "method")  # the columns of HEADER that are not numbers
 CEILING = "all rows, best"
 WIDEST = -1000  # below it a percentage is written as a power of ten, to keep columns narrow
 
