@@ -17,7 +17,7 @@ def test_partition_save_predict_explain_and_report(conjoin_, folder):
     assert done.code == 0
     line = next(line for line in done.out.splitlines() if line.startswith("Features: "))
     assert line.startswith("Features: MLP1 (one hidden layer of 16 units), trained on 180 of 360")
-    assert line.endswith("models are of the other 180.")
+    assert line.endswith("the models use the other 180.")
     assert "MLP1 (one hidden layer" in (folder / "network.html").read_text()
     assert conjoin_("predict", "network.json", "long.parquet", "-o", "out.csv").code == 0
     assert np.isfinite(pd.read_csv(folder / "out.csv")["prediction"]).all()
@@ -34,8 +34,8 @@ def test_all_rows_may_teach_with_a_caution(conjoin_):
     )  # fmt: skip
     assert done.code == 0
     text = " ".join(done.out.split())
-    assert "models are of the same rows" in text
-    assert "they are too low; --learn-share 0.5 leaves it other rows" in text
+    assert "the models use the same rows" in text
+    assert "the errors are too low; --learn-share 0.5 keeps these rows apart" in text
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,11 @@ def test_all_rows_may_teach_with_a_caution(conjoin_):
     [
         (["--representation", "PCA"], "'PCA' is no representation; expected mlp1 or mlp2."),
         (["--learn-share", "0.3"], "--learn-share 0.3 is for a representation, of which there is"),
-        (["--representation", "mlp1", "--learn-share", "2"], "--learn-share 2.0 is no share"),
-        (["--representation", "mlp1", "--learn-share", "0.001"], "no row is left to teach"),
+        (["--representation", "mlp1", "--learn-share", "2"], "--learn-share 2.0 is no"),
+        (
+            ["--representation", "mlp1", "--learn-share", "0.001"],
+            "leaves no row to train the representation",
+        ),
     ],
 )
 def test_what_cannot_be_gets_one_sentence(conjoin_, options, message):

@@ -1,4 +1,4 @@
-"""Networks by name: settings that grow with the rows; trained networks as plain numbers."""
+"""Networks by name: settings that depend on the number of rows; networks as plain numbers."""
 
 import numpy as np
 import pytest
@@ -15,14 +15,14 @@ from conjoin.representations.networks import is_network  # noqa: E402
     [(10, 30, 32, 0.0), (49, 30, 32, 0.0), (50, 300, 32, 0.1), (5_000, 128, 64, 0.1),
      (1_000_000, 20, 64, 0.1)],
 )  # fmt: skip
-def test_epochs_are_the_more_the_fewer_rows(rows, epochs, batch, hold_out):
+def test_fewer_rows_get_more_epochs(rows, epochs, batch, hold_out):
     settings = Network(hidden=2, random_state=3).settings(rows, 5)
     assert (settings.epochs, settings.batch, settings.hold_out) == (epochs, batch, hold_out)
     assert (settings.hidden, settings.width, settings.random_state) == (2, 16, 3)
     assert Network().settings(rows, 40).width == 40
 
 
-def test_it_is_trained_to_be_of_use_where_the_papers_settings_are_not():
+def test_a_network_by_name_learns_where_the_papers_settings_do_not():
     rng = np.random.default_rng(0)
     X, new = rng.standard_normal((400, 4)), rng.standard_normal((2_000, 4))
 
@@ -37,7 +37,7 @@ def test_it_is_trained_to_be_of_use_where_the_papers_settings_are_not():
     assert left[MLP] > 0.9
 
 
-def test_divergence_is_met_with_smaller_steps(monkeypatch):
+def test_training_that_diverges_starts_again_with_a_smaller_rate(monkeypatch):
     tried = []
     train = Network._train
 
@@ -54,7 +54,7 @@ def test_divergence_is_met_with_smaller_steps(monkeypatch):
 
 
 @pytest.mark.parametrize("task", ["regression", "classification"])
-def test_plain_numbers_are_the_network(task):
+def test_plain_numbers_are_the_same_network(task):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3))
     y = X[:, 0] if task == "regression" else np.sign(X[:, 0])

@@ -1,4 +1,4 @@
-"""The gradient written out against torch's automatic one, step by step."""
+"""The gradient written by hand agrees with torch's automatic one, step by step."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def flat(network):
 @pytest.mark.parametrize("outputs", [1, 2, 4])
 @pytest.mark.parametrize("hidden", [1, 2, 3])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_every_step_is_that_of_automatic_differentiation(hidden, outputs, decay):
+def test_every_step_agrees_with_automatic_differentiation(hidden, outputs, decay):
     layers, X, t, w = problem(hidden, outputs)
     training = Training(rate=0.05, weight_decay=decay)
     ours = Perceptron(layers, X, t, w, training, classes=outputs > 1)
@@ -68,11 +68,11 @@ def test_every_step_is_that_of_automatic_differentiation(hidden, outputs, decay)
 
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("hold_out", [0.0, 0.25])
-def test_whole_trainings_are_the_same(outputs, hold_out):
+def test_whole_trainings_agree(outputs, hold_out):
     layers, X, t, w = problem(2, outputs)
     training = Training(epochs=12, batch=16, rate=0.1, hold_out=hold_out, patience=1)
     rng = np.random.default_rng
-    ours, course = train_perceptron(layers, X, t, w, training, rng(5), classes=outputs > 1)
+    ours, history = train_perceptron(layers, X, t, w, training, rng(5), classes=outputs > 1)
     network = as_torch(layers)
     data = (torch.tensor(X), torch.tensor(t).to(torch.float64 if outputs == 1 else torch.int64))
     theirs = train(
@@ -84,12 +84,12 @@ def test_whole_trainings_are_the_same(outputs, hold_out):
         rng(5),
     )
     np.testing.assert_allclose(np.concatenate([W.ravel() for W in ours]), flat(network), rtol=1e-9)
-    np.testing.assert_allclose(course.trained, theirs.trained, rtol=1e-10)
-    np.testing.assert_allclose(course.held_out, theirs.held_out, rtol=1e-10)
-    assert len(course.trained) < 12 if hold_out else len(course.trained) == 12
+    np.testing.assert_allclose(history.train, theirs.train, rtol=1e-10)
+    np.testing.assert_allclose(history.held_out, theirs.held_out, rtol=1e-10)
+    assert len(history.train) < 12 if hold_out else len(history.train) == 12
 
 
-def test_rows_without_weight_move_nothing():
+def test_rows_of_weight_zero_change_nothing():
     layers, X, t, _ = problem(1, 3)
     network = Perceptron(layers, X, t, np.zeros(N), Training(rate=1.0), classes=True)
     before = network.parameters()
@@ -97,7 +97,7 @@ def test_rows_without_weight_move_nothing():
     np.testing.assert_array_equal(network.theta, before)
 
 
-def test_the_layers_given_are_left_alone():
+def test_the_given_layers_stay_unchanged():
     layers, X, t, w = problem(1, 1)
     before = [W.copy() for W in layers]
     train_perceptron(layers, X, t, w, Training(rate=0.1), np.random.default_rng(0))

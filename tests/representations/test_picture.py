@@ -1,3 +1,5 @@
+"""Principal components of all rows, and the choice of clusters, datasets and points."""
+
 import numpy as np
 import pytest
 
@@ -18,18 +20,18 @@ def test_coordinates_are_principal_components_of_all_rows():
     found = project(features, codes, 2)
     centred = features - features.mean(axis=0)
     _, values, Vt = np.linalg.svd(centred, full_matrices=False)
-    np.testing.assert_allclose(found.shares, values[:2] ** 2 / np.sum(values**2), rtol=1e-12)
+    np.testing.assert_allclose(found.explained, values[:2] ** 2 / np.sum(values**2), rtol=1e-12)
     for k, points in enumerate(found.points):
         expected = centred[codes == k] @ Vt[:2].T
         np.testing.assert_allclose(
             np.sort(np.abs(points), axis=0), np.sort(np.abs(expected), axis=0), atol=1e-10
         )
-    # Which way components point is settled by their largest coordinate.
+    # The largest coordinate decides the sign of a component.
     mirrored = project(2 * features.mean(axis=0) - features, codes, 2)
     np.testing.assert_allclose(np.sort(-mirrored.points[0], axis=0)[0], found.points[0].min(axis=0))
 
 
-def test_neither_the_order_of_rows_nor_chance_has_a_say():
+def test_the_order_of_rows_changes_nothing():
     features, codes = rows_of([1000, 400, 30])
     order = np.random.default_rng(1).permutation(len(codes))
     one, other = project(features, codes, 3), project(features[order], codes[order], 3)
@@ -39,12 +41,12 @@ def test_neither_the_order_of_rows_nor_chance_has_a_say():
 
 
 @pytest.mark.parametrize("width", [1, 2])
-def test_few_features_are_no_trouble(width):
+def test_one_or_two_features_are_enough(width):
     features = np.arange(20.0).reshape(-1, width)
     found = project(features, np.zeros(len(features), dtype=int), 1)
-    assert found.shares == pytest.approx((1.0, 0.0))
+    assert found.explained == pytest.approx((1.0, 0.0))
     constant = project(np.ones((5, width)), np.zeros(5, dtype=int), 1)
-    assert constant.shares == (0.0, 0.0)
+    assert constant.explained == (0.0, 0.0)
 
 
 def test_clusters_of_most_datasets_come_first_then_of_most_rows():
@@ -59,10 +61,10 @@ def test_clusters_of_most_datasets_come_first_then_of_most_rows():
     assert [len(panel.points) for panel in picture.panels] == [20, 100, 90, 20]
 
 
-def test_points_are_dealt_evenly_and_belong_to_their_datasets():
+def test_points_are_spread_evenly_and_belong_to_their_datasets():
     sizes = [4000, 500, 20, 150]
     features, codes = rows_of(sizes)
-    features += 1000 * codes[:, None]  # so that a point tells its dataset
+    features += 1000 * codes[:, None]  # so that a point shows its dataset
     projection = project(features, codes, 4)
     (panel,) = take_picture(projection, list("abcd"), np.zeros(4, dtype=int)).panels
     assert panel.datasets == ("a", "b", "c", "d")
@@ -76,7 +78,7 @@ def test_points_are_dealt_evenly_and_belong_to_their_datasets():
         assert abs(np.median(drawn[:, 0]) - np.median(own[:, 0])) < 2
 
 
-def test_of_many_datasets_the_largest_are_drawn():
+def test_the_largest_of_many_datasets_are_drawn():
     sizes = np.arange(1, 13)
     features, codes = rows_of(sizes)
     names = [str(size) for size in sizes]

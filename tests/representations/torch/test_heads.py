@@ -1,3 +1,5 @@
+"""Heads predict as the linear models, are trained further, and are saved."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +20,7 @@ from conjoin.representations.training import Training  # noqa: E402
 
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-9}
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
-NO_LINE = np.zeros((1, 1)), np.zeros((1, 1, 4))
+ZERO_WEIGHTS = np.zeros((1, 1)), np.zeros((1, 1, 4))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,7 @@ def fitted(request, stores):
     return embedding, result
 
 
-@pytest.mark.filterwarnings("ignore:.*rows lie further outside:conjoin.ConjoinWarning")
+@pytest.mark.filterwarnings("ignore:.*rows lie far outside:conjoin.ConjoinWarning")
 def test_heads_predict_what_the_linear_models_predict(fitted, stores):
     embedding, result = fitted
     heads = Heads.of(embedding, result)
@@ -117,7 +119,7 @@ def test_saved_heads_predict_the_same_to_the_last_digit(fitted, stores, tmp_path
         np.testing.assert_array_equal(loaded.predict(X, name), heads.predict(X, name))
 
 
-def test_a_dead_activation_and_a_target_named_like_one_are_no_trouble(stores):
+def test_a_constant_activation_and_a_target_named_like_one_are_handled(stores):
     network = own_network()
     with torch.no_grad():
         network[0].bias[2] = -1e6
@@ -145,7 +147,7 @@ def test_heads_are_a_copy(fitted, stores):
 
 
 @pytest.mark.parametrize("body", [False, True])
-def test_finetuning_goes_on_from_the_heads(fitted, stores, body):
+def test_finetuning_starts_from_the_heads(fitted, stores, body):
     embedding, result = fitted
     heads = Heads.of(embedding, result)
     X = np.vstack([stores.X[name] for name in stores.names])
@@ -161,7 +163,7 @@ def test_finetuning_goes_on_from_the_heads(fitted, stores, body):
         tuned.body(torch.tensor(X)).detach().numpy() - far.body(torch.tensor(X)).detach().numpy()
     ).max()
     assert (moved > 1e-3) == body
-    assert len(tuned.course.trained) == 30
+    assert len(tuned.loss_history.train) == 30
     order = np.random.default_rng(0).permutation(len(X))
     again = far.finetune(
         X[order], y[order], names[order], body=body, training=steps, random_state=1
@@ -205,7 +207,7 @@ def outcomes(request):
 
 
 @pytest.mark.parametrize("strategy", ["clusters", "auto"])
-def test_targets_of_every_kind_are_predicted_as_the_result_does(outcomes, strategy, tmp_path):
+def test_targets_of_every_kind_are_predicted_as_by_the_result(outcomes, strategy, tmp_path):
     X, _, embedding, result = outcomes
     result = result.using(strategy)
     models = result if strategy == "clusters" else result.coefficients
@@ -222,20 +224,20 @@ def test_targets_of_every_kind_are_predicted_as_the_result_does(outcomes, strate
                 continue
             assert found.dtype == expected.dtype
             np.testing.assert_array_equal(found, expected)
-            shares = heads.predict_proba(rows, name)
-            np.testing.assert_allclose(shares, result.predict_proba(columns, name), **EXACT)
+            probabilities = heads.predict_proba(rows, name)
+            np.testing.assert_allclose(probabilities, result.predict_proba(columns, name), **EXACT)
 
 
 @pytest.mark.parametrize("kind", ["two classes", "three classes"])
-def test_labels_of_classes_are_what_heads_are_trained_on(kind):
+def test_heads_are_trained_on_labels_of_classes(kind):
     X, tables, embedding, result = fit_outcomes(kind)
     heads = Heads.of(embedding, result)
     assert len(heads.response.classes) == (2 if kind == "two classes" else 3)
     steps = Training(epochs=20, rate=0.05)
     tuned = heads.finetune(X["d1"], tables["d1"]["y"], "d1", training=steps)
-    assert tuned.course.trained[-1] < tuned.course.trained[0]
+    assert tuned.loss_history.train[-1] < tuned.loss_history.train[0]
     assert tuned.response == heads.response
-    with pytest.raises(DataError, match="label 'other', which was not there"):
+    with pytest.raises(DataError, match="label 'other', which is not in the training data"):
         heads.finetune(X["d1"], ["other"] * len(X["d1"]), "d1")
 
 
@@ -245,14 +247,14 @@ def test_heads_with_a_score_for_each_class(stores, tmp_path):
     )
     slopes = features.head.weight.numpy()[None]
     intercepts = features.head.bias.numpy()[None]
-    heads = Heads(features.body, intercepts, slopes, {"d1": 0}, loss="softmax")
-    assert heads.lines(stores.X["d1"], "d1").shape == (100, 2)
+    heads = Heads(features.body, (intercepts, slopes), {"d1": 0}, loss="softmax")
+    assert heads.outputs(stores.X["d1"], "d1").shape == (100, 2)
     probabilities = features.predict(stores.X["d1"])
     np.testing.assert_allclose(heads.predict_proba(stores.X["d1"], "d1"), probabilities, rtol=1e-10)
     found = heads.predict(stores.X["d1"], "d1")
     np.testing.assert_array_equal(found, probabilities.argmax(axis=1))
     tuned = heads.finetune(stores.X["d1"], stores.y["d1"] > 0, "d1")
-    assert tuned.course.trained[-1] < tuned.course.trained[0]
+    assert tuned.loss_history.train[-1] < tuned.loss_history.train[0]
     heads.save(tmp_path / "heads.pt")
     assert Heads.load(tmp_path / "heads.pt").loss == "softmax"
 
@@ -275,7 +277,7 @@ def test_models_of_several_lines_become_heads_of_several_outputs(fitted, stores)
     heads = Heads.of(embedding, {"d1": Lines(lines, {})})
     columns = embedding.transform(stores.tables()["d1"])
     expected = np.column_stack([line.predict(columns) for line in lines])
-    np.testing.assert_allclose(heads.lines(stores.X["d1"], "d1"), expected, **TOLERANCE)
+    np.testing.assert_allclose(heads.outputs(stores.X["d1"], "d1"), expected, **TOLERANCE)
     assert heads.loss == "softmax"
     assert heads.response.classes == ("a", "b", "c")
     one = Heads.of(embedding, {"d1": Lines(lines[:1], {}, ("a", "b"))})
@@ -290,7 +292,7 @@ def test_finetuning_by_a_likelihood_reaches_its_optimum(stores, loss):
     y = rng.binomial(1, 0.3, 100) if loss == "logistic" else rng.poisson(3, 100)
     low, high = np.zeros(4), np.zeros(4)  # no activation gets through
     heads = Heads(
-        features.body, np.zeros((1, 1)), np.zeros((1, 1, 4)), {"d1": 0}, (low, high), loss
+        features.body, (np.zeros((1, 1)), np.zeros((1, 1, 4))), {"d1": 0}, (low, high), loss
     )
     steps = Training(epochs=300, rate=0.05, batch=100)
     tuned = heads.finetune(stores.X["d1"], y, "d1", training=steps)
@@ -300,14 +302,14 @@ def test_finetuning_by_a_likelihood_reaches_its_optimum(stores, loss):
     np.testing.assert_allclose(rate, y.mean(), rtol=1e-3)
 
 
-def test_what_cannot_have_heads_gets_a_sentence(fitted, stores):
+def test_what_cannot_have_heads_is_refused(fitted, stores):
     embedding, result = fitted
-    with pytest.raises(ArgumentError, match="FunctionFeatures is no network"):
+    with pytest.raises(ArgumentError, match="FunctionFeatures is not a network"):
         Heads.of(Function(np.abs).fit(stores.X["d1"], stores.y["d1"]), result)
     with pytest.raises(ArgumentError, match="models is empty"):
         Heads.of(embedding, {})
     plain = conjoin.partition(stores.tables(), target="y", strategy="clusters")
-    with pytest.raises(DataError, match="feature 'x1', which is no activation"):
+    with pytest.raises(DataError, match="feature 'x1', which is not an activation"):
         Heads.of(embedding, plain)
     heads = Heads.of(embedding, result)
     with pytest.raises(DataError, match="'d9' has no head"):
@@ -316,9 +318,11 @@ def test_what_cannot_have_heads_gets_a_sentence(fitted, stores):
         heads.predict(stores.X["d1"], ["d1", "d2"])
     with pytest.raises(ArgumentError, match="no probabilities; use predict"):
         heads.predict_proba(stores.X["d1"], "d1")
-    with pytest.raises(ArgumentError, match="are 3, but outputs are of 2"):
-        Heads(heads.body, *NO_LINE, {"d1": 0}, loss="logistic", classes="abc")
-    with pytest.raises(DataError, match="y has shape"):
+    with pytest.raises(ArgumentError, match="has 3 labels; expected 2"):
+        Heads(heads.body, ZERO_WEIGHTS, {"d1": 0}, loss="logistic", classes="abc")
+    with pytest.raises(
+        DataError, match="y has shape .3,.; expected one value for each of 100 rows"
+    ):
         heads.finetune(stores.X["d1"], stores.y["d1"][:3], "d1")
 
 
@@ -381,7 +385,7 @@ def test_heads_of_a_result_take_its_tables(with_network, tmp_path):
     np.testing.assert_allclose(again.predict(turned), clusters.predict(table), **EXACT)
 
 
-def test_heads_of_a_result_are_trained_on_from_its_tables(with_network):
+def test_heads_of_a_result_are_trained_further_on_its_tables(with_network):
     table, result = with_network
     heads = Heads.of(result)
     tuned = heads.finetune(table, table["y"], training=Training(epochs=30, rate=0.01), body=True)
@@ -393,14 +397,14 @@ def test_heads_of_a_result_are_trained_on_from_its_tables(with_network):
     ("call", "message"),
     [
         (lambda heads, table: heads.predict({"x": table["x"]}, "a"), "X lacks column 'kind'"),
-        (lambda heads, table: heads.predict(np.ones((3, 2)), "a"), "does not take rows of shape"),
+        (lambda heads, table: heads.predict(np.ones((3, 2)), "a"), "cannot take rows of shape"),
         (lambda heads, table: heads.predict(np.ones((3, 4))), "which dataset a row belongs to"),
         (lambda heads, table: heads.finetune(table, ["p"] * 240), "y is not numeric"),
         (lambda heads, table: heads.finetune(table, [np.nan] * 240), "missing or infinite"),
         (lambda heads, table: heads.predict(table, "nowhere"), "has no head"),
     ],
 )
-def test_what_heads_cannot_take_is_one_sentence(with_network, call, message):
+def test_unusable_input_of_heads_is_refused(with_network, call, message):
     table, result = with_network
     with pytest.raises((ArgumentError, DataError), match=message):
         call(Heads.of(result), table)
@@ -409,7 +413,7 @@ def test_what_heads_cannot_take_is_one_sentence(with_network, call, message):
 def test_heads_without_columns_refuse_tables(with_network, stores):
     _, result = with_network
     bare = Heads.of(result.representation.features, result)
-    with pytest.raises(ArgumentError, match="these heads know no columns"):
+    with pytest.raises(ArgumentError, match="these heads have no column names"):
         bare.predict(mixed(), "a")
     plain = conjoin.partition(stores.tables(), target="y")
     with pytest.raises(ArgumentError, match="The result has no representation"):

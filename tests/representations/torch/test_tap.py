@@ -1,3 +1,5 @@
+"""Layers of a torch network as features."""
+
 import numpy as np
 import pytest
 
@@ -95,7 +97,7 @@ class Odd(torch.nn.Module):
 
 def test_layers_that_cannot_be_tapped_get_a_sentence(network, images):
     X = np.random.default_rng(0).standard_normal((20, 3))
-    with pytest.raises(ArgumentError, match="layer='used2' is no layer.*'used', 'unused'"):
+    with pytest.raises(ArgumentError, match="layer='used2' is not a layer.*'used', 'unused'"):
         Tap(Odd(), "used2")
     for layer, message in {
         "unused": "not used",
@@ -104,7 +106,7 @@ def test_layers_that_cannot_be_tapped_get_a_sentence(network, images):
     }.items():
         with pytest.raises(DataError, match=message):
             Tap(Odd(), layer).fit(X, X[:, 0])
-    with pytest.raises(DataError, match="16 values, which is not the shape"):
+    with pytest.raises(DataError, match="25 values, but a row has 16"):
         Tap(network, "6", shape=(1, 5, 5)).fit(*images)
     with pytest.raises(ArgumentError, match="Tap\\(module, layer"):
         as_representation(network)
@@ -115,7 +117,7 @@ def test_rows_of_another_width_and_what_is_no_network_get_a_sentence(network):
     with pytest.raises(DataError, match=r"rows of 3 columns \(mat1 and mat2 .*check its input"):
         Tap(torch.nn.Linear(4, 2), "").fit(X, X[:, 0])
     for module in (object(), torch.nn.Linear, "network"):
-        with pytest.raises(ArgumentError, match="is no torch module; expected a network"):
+        with pytest.raises(ArgumentError, match="is not a torch module; expected a network"):
             Tap(module, "")
     with pytest.raises(ArgumentError, match="batch='all' .*whole number >= 1"):
         Tap(network, "6", batch="all")
@@ -127,5 +129,5 @@ def test_a_network_that_draws_at_random_is_refused():
             return x + torch.randn_like(x)
 
     X = np.random.default_rng(0).standard_normal((20, 3))
-    with pytest.raises(DataError, match="out of step"):
+    with pytest.raises(DataError, match="would not match their targets"):
         Tap(Noisy(), "").fit(X, X[:, 0])
