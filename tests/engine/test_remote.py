@@ -1,4 +1,4 @@
-"""The same answer wherever the rows live: every engine is really started."""
+"""The same numbers wherever the rows are: every engine is really started."""
 
 import shutil
 from importlib import import_module
@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.engine import remote as reduce
+from conjoin.engine import remote
 
 pytestmark = pytest.mark.filterwarnings("ignore::conjoin.errors.ConjoinWarning")
 
@@ -70,8 +70,8 @@ def assert_same(result, expected):
 
 @pytest.fixture
 def rows_stay(monkeypatch):
-    """Have even small frames reduced to moments where they live."""
-    monkeypatch.setattr(reduce, "MOST_VALUES", -1)
+    """Have even small frames stay where they are."""
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
     monkeypatch.setattr(import_module("conjoin.tables.collect"), "in_memory", refuse)
 
 
@@ -146,23 +146,23 @@ OPTIONS = {
     "weights": {"weights": "size"},
     "no intercept": {"intercept": False, "features": ["staff", "promo"]},
     "several columns name the dataset": {"by": ["store", "promo"]},
-    "rows with gaps left out": {"missing": "drop"},
-    "median alone": {"missing": "median"},
-    "rows count": {"count": "rows"},
+    "rows with missing values left out": {"missing": "drop"},
+    "median without indicator": {"missing": "median"},
+    "errors weighed by rows": {"weigh_by": "rows"},
     "fewer folds, another seed": {"folds": 5, "random_state": 3},
 }
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-def test_options_mean_the_same_where_rows_stay(table, options, monkeypatch):
+def test_options_give_the_same_numbers_where_rows_stay(table, options, monkeypatch):
     options = {"target": "sales", "by": "store", **options}
     expected = figures(conjoin.partition(table, **options))
-    monkeypatch.setattr(reduce, "MOST_VALUES", -1)
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
     with duckdb.connect() as connection:
         assert_same(conjoin.partition(connection.from_df(table), **options), expected)
 
 
-def test_refusals_are_the_same_where_rows_stay(table, rows_stay, monkeypatch):
+def test_errors_are_the_same_where_rows_stay(table, rows_stay, monkeypatch):
     monkeypatch.setattr(import_module("conjoin.tables.checks"), "MOST_SINGLE_ROWS", 1000)
     cases = [
         (table.assign(sales=1.0), "Target 'sales' is 1 in every row"),

@@ -129,7 +129,7 @@ def test_home_and_relative_paths(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("ending", [".duckdb", ".sqlite3", ".db"])
-def test_files_that_are_no_databases(tmp_path, ending):
+def test_files_that_are_not_databases(tmp_path, ending):
     path = tmp_path / f"shop{ending}"
     refused(f"{path}::sales", "does not exist")
     path.write_bytes(b"")
@@ -156,7 +156,7 @@ def test_schemas(tmp_path):
     refused(f"{path}::sales", "in several schemas .* choose from 'north.sales', 'south.sales'")
 
 
-def test_duckdb_is_read_only_and_damage_is_told(tmp_path):
+def test_duckdb_is_read_only_and_a_damaged_file_is_named(tmp_path):
     path = make_duckdb(tmp_path / "shop.duckdb", *SALES)
     with open_source(path) as opened, pytest.raises(duckdb.Error, match="read-only"):
         opened.connection.execute("INSERT INTO sales VALUES ('c', 1, 1)")

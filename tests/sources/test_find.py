@@ -23,7 +23,7 @@ def test_endings(tmp_path):
     )
 
 
-def test_addresses_are_refused_without_password():
+def test_the_error_for_an_address_has_no_password():
     message = refused("mysql://me:secret@host/shop", "'mysql://me@host/shop' is an address")
     assert "secret" not in message
     refused("s3://bucket/a.parquet", "'s3://bucket/a.parquet' is an address")
@@ -100,7 +100,7 @@ def test_folder_of_partitions(tmp_path):
         assert opened.by == ("region",)
 
 
-def test_partition_values_that_are_no_numbers(tmp_path):
+def test_partition_values_that_are_not_numbers(tmp_path):
     write(tmp_path / "zip=007" / "x.csv", "a\n1\n")
     write(tmp_path / "zip=123" / "x.csv", "a\n2\n")
     write(tmp_path / "zip=__HIVE_DEFAULT_PARTITION__" / "x.csv", "a\n3\n")
@@ -145,7 +145,7 @@ def test_names_that_look_like_patterns_or_sql(tmp_path):
     assert found == [(k, k, dataset_name(name)) for k, name in enumerate(names)]
 
 
-def test_equal_names_are_told_apart_by_folders(tmp_path):
+def test_equal_names_get_folders_in_front(tmp_path):
     paths = [
         write(tmp_path / place, "a\n1\n")
         for place in ("north/store_1.csv", "south/store_1.csv", "south/store_2.csv")

@@ -36,7 +36,7 @@ def test_no_source():
     refused([], "No file was named")
 
 
-def test_by_that_is_no_column(tmp_path):
+def test_by_that_is_not_a_column(tmp_path):
     path = write(tmp_path / "a.csv", PLAIN)
     refused(
         path,

@@ -33,7 +33,7 @@ def test_a_file_has_the_permissions_of_any_new_file(tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, DataError, ZeroDivisionError])
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet"])
-def test_what_goes_wrong_leaves_the_old_file(tmp_path, name, error):
+def test_an_error_leaves_the_old_file(tmp_path, name, error):
     def broken():
         yield from tables()
         assert len(list(tmp_path.iterdir())) == 2
@@ -53,7 +53,7 @@ def test_nothing_to_write_leaves_nothing(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_disk_is_told_in_a_sentence(tmp_path, monkeypatch):
+def test_the_error_of_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
     def full(*_, **__):
         with open("/dev/full", "w") as file:
             file.write("x")

@@ -1,4 +1,4 @@
-"""The last step: rows sorted by dataset, weights, and errors on the numbers."""
+"""The last step: rows sorted by dataset, and checks on weights and the target."""
 
 import numpy as np
 import polars as pl
@@ -6,6 +6,10 @@ import pytest
 
 from conjoin.errors import ConjoinWarning
 from conjoin.tables import collect
+from conjoin.tables.assemble import EncodedRows, assemble
+from conjoin.tables.encoding import Number
+from conjoin.tables.roles import Roles
+from conjoin.tables.schema import Schema
 from tests.tables.helpers import refused
 
 
@@ -33,3 +37,18 @@ def test_the_unit_of_weights_means_nothing(frame):
     )
     np.testing.assert_allclose(one.weights, two.weights)
     assert one.weights.mean() == pytest.approx(1)
+
+
+def test_rows_are_sorted_by_dataset_and_keep_their_order():
+    X = np.array([[3.0], [1.0], [4.0], [2.0]])
+    rows = EncodedRows(X, np.arange(4.0), None, ["a", "b"], np.array([1, 0, 1, 0]))
+    collection = assemble(rows, Schema(Roles("y", ("by",)), (Number("x", 0.0),)), fewest=2)
+    assert collection.X[:, 0].tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert collection.y.tolist() == [1.0, 3.0, 0.0, 2.0]
+    assert collection.starts.tolist() == [0, 2, 4]
+    assert (collection.weights == 1).all()
+
+
+def test_a_class_or_number_that_never_varies(frame):
+    refused(frame.assign(sales="yes"), "has one class in all rows, 'yes'; there is nothing to")
+    refused(frame.assign(sales=7.5), "is 7.5 in every row of every dataset; there is nothing to")

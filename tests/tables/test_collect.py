@@ -1,6 +1,7 @@
 """From tables of any kind to a collection of datasets."""
 
 import datetime
+from importlib import import_module
 
 import duckdb
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from conjoin.api import request
 from conjoin.errors import ConjoinWarning
 from conjoin.tables import collect
 from tests.tables.helpers import refused
@@ -136,3 +138,12 @@ def test_numbers_in_the_byte_order_of_another_machine(frame):
     columns = {c: frame[c].to_numpy() for c in frame}
     swapped = {**columns, "price": columns["price"].astype(">f8"), "c": ["x", "y", "z"] * 30}
     assert (collect(swapped, target="sales", by="store").X[:, 0] == columns["price"]).all()
+
+
+def test_choices_are_those_of_the_request(frame):
+    module = import_module("conjoin.tables.collect")  # not the function of the same name
+    assert module.MISSING_CHOICES == request.MISSING
+    assert module.COLUMN_CHOICES == request.COLUMNS
+    refused(frame, "missing='guess' is unknown; expected one of indicator", missing="guess")
+    refused(frame, "columns='all' is unknown; expected one of intersect", columns="all")
+    refused(frame, "family='magic' is unknown", family="magic")

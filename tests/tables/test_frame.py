@@ -86,7 +86,7 @@ def test_columns_of_one_name(convert):
         ([object()], "holds values that cannot be used: object"),
     ],
 )
-def test_values_that_are_no_column(values, message):
+def test_values_that_cannot_be_a_column(values, message):
     for table in ({"v": values}, pd.DataFrame({"v": pd.Series(values, dtype=object)})):
         with pytest.raises(DataError, match=f"Column 'v' of X {message}.*leave it out") as caught:
             to_frame(table, "X")
@@ -101,7 +101,7 @@ def test_only_wanted_columns_are_looked_at():
             to_frame(table, wanted=["w", "v"])
 
 
-def test_columns_of_no_row_length():
+def test_columns_of_different_lengths_or_dimensions():
     with pytest.raises(DataError, match="Columns of X differ in length: .1, 2. rows"):
         to_frame({"a": [1], "b": [1, 2]}, "X")
     for value in (np.ones((2, 2)), 3.0):

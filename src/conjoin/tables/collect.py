@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.checks import check_choice
 from conjoin.errors import DataError
 from conjoin.families import Response, check_family, classify
 from conjoin.tables.assemble import EncodedRows, assemble
@@ -26,7 +27,6 @@ from conjoin.tables.checks import (
     warn_dropped_rows,
     warn_unknown_rows,
 )
-from conjoin.tables.choices import check_columns, check_missing
 from conjoin.tables.clean import collect_clean
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import (
@@ -42,6 +42,10 @@ from conjoin.tables.roles import Roles, check_roles
 from conjoin.tables.schema import Schema, complete_rows
 from conjoin.tables.stack import stack
 from conjoin.text import quoted
+
+# The same as in `api.request`, which must not import this module: it loads narwhals and Arrow.
+MISSING_CHOICES = ("indicator", "median", "drop", "raise")
+COLUMN_CHOICES = ("intersect", "impute")
 
 
 def collect(
@@ -114,8 +118,9 @@ def collect_rows(
     are divided by their mean.
     """
     check_family(family)
-    check_missing(missing)
-    check_columns(columns)
+    check_choice("missing", missing, MISSING_CHOICES)
+    if columns is not None:
+        check_choice("columns", columns, COLUMN_CHOICES)
     collection = _collect(data, roles, missing, columns, fewest, family)
     mean = collection.weights.mean()
     if roles.weights is None or not relative or mean == 1:

@@ -45,7 +45,7 @@ RAREST = 0.01
 FEWEST = 5
 MOST_REASONS = 5  # columns that the message lists if none can be used: enough to see a pattern
 # Dates must span half a year for a season and two weeks for a weekday. A shorter span does not
-# show the cycle, and its features could not be told from the trend.
+# show the cycle, and its features would be almost the same as the trend.
 HALF_A_YEAR, TWO_WEEKS = 0.5, 14 / DAYS_IN_YEAR
 
 

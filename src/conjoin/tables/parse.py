@@ -53,7 +53,7 @@ def is_number(text: str) -> bool:
 def date_format(texts: Sequence[str]) -> str | None:
     """Return the first format that fits all texts, or None.
 
-    Where day and month cannot be told apart, the day comes first.
+    If both day and month may come first, the day does.
 
     >>> date_format(["31/12/2017", "01/02/2018"])
     '%d/%m/%Y'
