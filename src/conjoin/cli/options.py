@@ -88,7 +88,10 @@ def _parameter(name: str, request: type) -> Parameter:
         help=_help(option),
         autocompletion=_one_of(choices) if choices else None,
     )
-    annotation = Annotated[kind if default is not None else kind | None, info]
+    # Annotated[...] in brackets is for types known beforehand.
+    annotation: Any = Annotated.__class_getitem__(  # type: ignore[attr-defined]
+        (kind if default is not None else kind | None, info)
+    )
     empty = Parameter.empty if default is MISSING else default
     return Parameter(name, Parameter.KEYWORD_ONLY, default=empty, annotation=annotation)
 

@@ -30,6 +30,7 @@ from conjoin.strategies.average import summarise
 if TYPE_CHECKING:
     from conjoin.criterion.judge import Judge
     from conjoin.engine.methods import Chosen
+    from conjoin.engine.strategies import Strategies
     from conjoin.engine.study import DatasetFacts, Study
     from conjoin.grouping.search import Search
     from conjoin.result.details import Details
@@ -37,21 +38,6 @@ if TYPE_CHECKING:
     from conjoin.result.placement import Placement
     from conjoin.strategies.plan import Start
     from conjoin.strategies.validation import Validated
-
-
-@dataclass(frozen=True, eq=False)
-class Strategies:
-    """The strategies, fitted and validated; "auto", the average, is the last.
-
-    Parameters
-    ----------
-    validated : mapping of name to Validated
-    weights : mapping of name to float
-        Weights of the strategies in "auto".
-    """
-
-    validated: "Mapping[str, Validated]"
-    weights: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -99,7 +85,7 @@ class Analysis:
     study: "Study"
     start: "Start"
     search: "Search | None"
-    strategies: Strategies
+    strategies: "Strategies"
     chosen: "Chosen"
     judge: "Judge"
     origin: Origin

@@ -12,6 +12,7 @@ import numpy as np
 from conjoin._typing import IntArray, Progress
 from conjoin.api.request import PAIR_METHODS, PAPER_METHODS, Request
 from conjoin.criterion import Criterion, Gcv, Risk, Unit, Validated
+from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.moments import Basis
@@ -94,13 +95,14 @@ def to_units(collection: DatasetCollection, *, intercept: bool = True) -> list[U
 
 def group_greedily(
     criterion: Criterion,
-    collection: DatasetCollection,
+    collection: DatasetCollection | Reduced,
     request: Request,
     progress: Progress | None,
 ) -> tuple[IntArray, tuple[Step[str], ...]]:
     """Return labels (K,) and the steps of Algorithm 3."""
     from conjoin.paper.greedy import greedy
 
+    assert isinstance(collection, DatasetCollection)  # a criterion of pairs reads rows
     units = to_units(collection, intercept=request.intercept)
     found = greedy(criterion, units, int(request.random_state), progress)
     position = {name: i for i, cluster in enumerate(found.clusters) for name in cluster}

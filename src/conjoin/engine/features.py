@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from conjoin._typing import Progress
 from conjoin.api.request import Request
+from conjoin.engine.remote import Reduced
 from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def make_representation(request: Request) -> "Representation | None":
 
 
 def learn_features(
-    table: DatasetCollection,
+    table: DatasetCollection | Reduced,
     representation: "Representation",
     request: Request,
     progress: Progress | None,
@@ -30,6 +31,7 @@ def learn_features(
     """Return rows of learned features, and what reports the progress of the steps after it."""
     from conjoin.representations.learned import represent
 
+    assert isinstance(table, DatasetCollection)  # a representation reads rows
     return represent(
         table,
         representation,

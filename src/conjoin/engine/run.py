@@ -12,32 +12,31 @@ Every step takes and returns frozen values:
 7. verdicts: on demand and once, by the `Analysis` that is returned inside the result.
 """
 
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from conjoin._typing import Progress
 from conjoin.api.request import Request
-from conjoin.engine.analysis import Analysis, Origin, Strategies
+from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import group_greedily, pair_criterion
 from conjoin.engine.features import learn_features, make_representation, settings_of
 from conjoin.engine.hints import check_method, hint_at_classes
 from conjoin.engine.methods import METHODS, Candidates, fitted
 from conjoin.engine.reading import read, source_names
 from conjoin.engine.single import fit_single
-from conjoin.engine.study import DatasetFacts, Study, make_study
+from conjoin.engine.strategies import validate_strategies
+from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
 from conjoin.execution import small_matrices
-from conjoin.result.partition import Partition
-from conjoin.strategies.average import average, average_weights, is_averaged
-from conjoin.strategies.plan import Start, make_plan, start_values
-from conjoin.strategies.validation import Fitted, fit_strategies, judge_losses
-from conjoin.tables import DatasetCollection
+from conjoin.strategies.plan import make_plan, start_values
+from conjoin.strategies.validation import fit_strategies
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
 
 
 def run(
     request: Request, data: Any, progress: Progress | None = None, *, alone: bool = False
-) -> Partition:
+) -> "Partition":
     """Find the clusters of the datasets and fit their models.
 
     With `alone` the data may be a single dataset.
@@ -49,7 +48,7 @@ def run(
     rows_needed = criterion is not None or representation is not None
     table = read(data, request, rows_needed=rows_needed, alone=alone)
     check_method(table, request, criterion)
-    if representation is not None and isinstance(table, DatasetCollection):
+    if representation is not None:
         table, progress = learn_features(table, representation, request, progress)
     facts = DatasetFacts.of(table)
 
@@ -80,7 +79,6 @@ def run(
         if criterion is None:
             chosen, steps = METHODS[request.method].choose(candidates), None
         else:
-            assert isinstance(table, DatasetCollection)  # rows were asked for
             labels, steps = group_greedily(criterion, table, request, progress)
             chosen = fitted(labels, candidates)
 
@@ -89,14 +87,3 @@ def run(
     origin = Origin(request.method_name, grouping, request.delta, settings, steps)
     analysis = Analysis(facts, study, start, plan.search, strategies, chosen, judge, origin)
     return analysis.using(request.strategy)
-
-
-def validate_strategies(fits: dict[str, Fitted], study: Study, start: Start) -> Strategies:
-    """Return the losses of all strategies on held-out rows, and those of their average."""
-    problem, moments = start.problem, start.problem.moments
-    validated = {name: judge_losses(one, problem) for name, one in fits.items()}
-    losses = np.stack([one.losses for one in validated.values()])
-    averaged = [is_averaged(name, moments) for name in fits]
-    weights = average_weights(losses, averaged, moments.w, study.weights)
-    validated["auto"] = judge_losses(average(list(fits.values()), weights), problem)
-    return Strategies(validated, dict(zip(fits, map(float, weights))))

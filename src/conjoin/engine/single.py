@@ -6,8 +6,8 @@ is the same.
 
 import numpy as np
 
-from conjoin.engine.analysis import Strategies
 from conjoin.engine.methods import Chosen
+from conjoin.engine.strategies import Strategies
 from conjoin.models.problem import Problem
 from conjoin.strategies.refits import separate_fit
 from conjoin.strategies.validation import Fitted, fit, fit_outside, judge_losses
