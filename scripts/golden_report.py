@@ -14,8 +14,8 @@ import numpy as np
 
 import conjoin
 from conjoin.datasets import make_clusters
+from conjoin.report.facts import facts
 from conjoin.report.html import render
-from conjoin.report.sections import describe
 from conjoin.result.partition import Partition
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden"
@@ -46,8 +46,9 @@ PAGES: dict[str, tuple[str, Callable[[], Partition]]] = {
 
 def golden_page(name: str) -> str:
     """Return a small page without pictures and versions."""
-    page = describe(conjoin.load(FOLDER / PAGES[name][0]))
-    text = render({**page, "versions": {"conjoin": "any"}, "conjoin": "any"})
+    found = facts(conjoin.load(FOLDER / PAGES[name][0]), details=True)
+    found["conjoin"], found["details"]["versions"] = "any", {"conjoin": "any"}
+    text = render(found)
     return re.sub(r"data:image/png;base64,[\w+/=]+", "data:image/png;base64,", text)
 
 

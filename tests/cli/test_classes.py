@@ -45,10 +45,11 @@ def test_partition_tells_log_loss_brier_and_auc(conjoin_, shops, target, share):
     assert done.code == 0, done.err
     assert done.err == ""
     first = done.out.splitlines()[0]
-    assert "{s0, s1}, {s2}; expected log loss" in first
+    assert "Its log loss is" in first
+    assert "({s0, s1}, {s2}): log loss 0." in first
     assert "squared error" not in done.out
     for words in (
-        "Probabilities on left-out rows",
+        "Probabilities on held-out rows",
         "Brier score",
         "AUC",
         "mean of datasets",
@@ -88,9 +89,9 @@ def test_explain_a_dataset(conjoin_, shops):
 @pytest.mark.parametrize(
     ("target", "family", "words"),
     [
-        ("bought", "auto", "expected log loss, is -"),
-        ("won", "logistic", "; log loss 0."),
-        ("count", "poisson", "; half deviance 1."),
+        ("bought", "auto", "joining raises the expected log loss by 0."),
+        ("won", "logistic", ". The log loss is 0."),
+        ("count", "poisson", ". The half deviance is 1."),
     ],
 )
 def test_compare(conjoin_, shops, target, family, words):
@@ -106,12 +107,12 @@ def test_compare(conjoin_, shops, target, family, words):
 
 def test_zero_and_one_are_numbers_with_a_hint(conjoin_, shops):
     hint = (
-        "Note: Target 'won' has only the values 0 and 1; --family 'logistic' treats it as classes, "
-        "--family 'gaussian' as the number it is taken for now.\n"
+        "Note: Target 'won' has only the values 0 and 1, and is treated as a number; --family "
+        "'logistic' treats it as classes, --family 'gaussian' stops this warning.\n"
     )
     done = conjoin_("partition", "won.csv", "-t", "won", *BY_STORE)
     assert (done.code, done.err) == (0, hint)
-    assert "expected squared error" in done.out
+    assert "Its squared error is" in done.out
     assert conjoin_("compare", "won0.csv", "won2.csv", "-t", "won").err == hint
     for family in ("gaussian", "logistic"):
         asked = conjoin_("partition", "won.csv", "-t", "won", *BY_STORE, "--family", family)
@@ -129,7 +130,7 @@ def test_other_numbers_get_no_hint(conjoin_, shops, folder, tmp_path, expression
 def test_counts(conjoin_, shops):
     done = conjoin_("partition", "count.csv", "-t", "count", *BY_STORE, "--family", "poisson")
     assert done.code == 0, done.err
-    assert "expected deviance" in done.out.splitlines()[0]
+    assert "Its deviance is" in done.out.splitlines()[0]
     assert "half deviance" in done.out
     assert "Probabilities" not in done.out
 

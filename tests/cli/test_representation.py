@@ -41,8 +41,11 @@ def test_all_rows_may_teach_with_a_caution(conjoin_):
 @pytest.mark.parametrize(
     "options, message",
     [
-        (["--representation", "PCA"], "'PCA' is no representation; expected mlp1 or mlp2."),
-        (["--learn-share", "0.3"], "--learn-share 0.3 is for a representation, of which there is"),
+        (
+            ["--representation", "PCA"],
+            "--representation 'PCA' is unknown; expected one of mlp1, mlp2.",
+        ),
+        (["--learn-share", "0.3"], "--learn-share 0.3 is for a representation, and there is none"),
         (["--representation", "mlp1", "--learn-share", "2"], "--learn-share 2.0 is no"),
         (
             ["--representation", "mlp1", "--learn-share", "0.001"],

@@ -1,15 +1,17 @@
 """The page: landmarks, escaping, size; and one page as it was when last looked at."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+import conjoin
 from conjoin.errors import ArgumentError
-from conjoin.report.figures import heat_image, number, ticks
+from conjoin.report.facts import facts
 from conjoin.report.html import render
-from conjoin.report.sections import describe
+from conjoin.report.representation import plain_picture
 from conjoin.representations.picture import project, take_picture
 from scripts.golden_report import FOLDER, PAGES, golden_page
 from tests.report import results
@@ -33,7 +35,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def text():
-    return render(describe(results.hostile()))
+    return render(facts(results.hostile(), details=True))
 
 
 def test_sections_come_in_order(text):
@@ -74,7 +76,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 
 def test_two_hundred_datasets_stay_small():
-    page = render(describe(results.clusters(200)))
+    page = render(facts(results.clusters(200), details=True))
     assert len(page.encode()) < 2_000_000
 
 
@@ -82,23 +84,42 @@ def test_the_picture_of_a_representation():
     features = np.random.default_rng(0).standard_normal((40, 3))
     projection = project(features, np.repeat([0, 1], 20), 2)
     picture = take_picture(projection, ["<i>", "b"], np.array([0, 1]))
-    words = {"learned": True, "which": "all 40 rows"}
-    page = render({**describe(results.hostile()), "representation": words, "picture": picture})
+    found = facts(results.hostile(), details=True)
+    found["details"]["representation"] = {"learned": True, "rows": "all 40 rows"}
+    found["details"]["picture"] = plain_picture(picture)
+    page = render(found)
     assert 'href="#picture"' in page and 'id="picture"' in page
     assert "Cluster 2: 1 dataset, 20 rows" in page
     assert "&lt;i&gt;" in page and "<i>" not in page
 
 
-def test_numbers():
-    assert number(float("inf")) == number(None) == "unknown"
-    assert number(-1234567) == "−1,234,567"
-    assert number(0) == "0"
-    assert ticks(-1.1, 2.9) == [-1.0, 0.0, 1.0, 2.0]
+def test_a_model_file_gives_the_same_page(tmp_path):
+    result = results.hostile()
+    result.save(tmp_path / "model.json")
+    result.report(tmp_path / "live.html")
+    conjoin.load(tmp_path / "model.json").report(tmp_path / "stored.html")
+    live, stored = (tmp_path / f"{name}.html" for name in ("live", "stored"))
+    assert live.read_text(encoding="utf-8") == stored.read_text(encoding="utf-8")
 
 
-def test_the_picture_of_gains_bears_anything():
-    gains = np.array([[np.nan, np.inf], [-np.inf, np.nan]])
-    assert heat_image(gains).startswith("data:image/png;base64,")
+def test_a_model_file_without_details_says_so(tmp_path):
+    results.hostile().save(tmp_path / "model.json")
+    loaded = conjoin.load(tmp_path / "model.json")
+    bare = dataclasses.replace(loaded.analysis, details=None)
+    page = render(facts(dataclasses.replace(loaded, analysis=bare), details=True))
+    assert page.count("the model file was written without") == 3
+
+
+def test_heads_of_columns_and_their_legend_use_the_same_words(text):
+    for table in ("cluster-table", "dataset-table"):
+        section = text[: text.index(f'id="{table}"')].rsplit("<section", 1)[1]
+        legend = " ".join(section.replace("&#39;", "'").split()).lower()
+        heads = re.search(rf'id="{table}">\s*<thead>(.*?)</thead>', text, re.DOTALL)[1]
+        names = re.findall(r"<button[^>]*>(.*?)</button>", heads)
+        assert len(names) >= 7
+        known = ("cluster", "datasets", "dataset", "rows", "trained, and why", "change")
+        for name in (name.replace("&#39;", "'") for name in names):
+            assert name in known or f"{name}: " in legend, name
 
 
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")

@@ -1,3 +1,6 @@
+"""The picture of a representation."""
+
+import json
 from xml.etree import ElementTree
 
 import numpy as np
@@ -6,8 +9,16 @@ import pytest
 
 import conjoin
 from conjoin.datasets import make_clusters
-from conjoin.report.representation import MARKS, describe, draw, picture_of, write_picture
-from conjoin.report.sections import COLOURS
+from conjoin.report.representation import (
+    MARKS,
+    describe,
+    draw,
+    picture_from,
+    picture_of,
+    plain_picture,
+    write_picture,
+)
+from conjoin.report.view import COLOURS
 from conjoin.representations.picture import DATASETS, project, take_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,6 +70,12 @@ def test_points_lie_within_their_panel(result, stores):
             assert y.min() >= 40 and y.max() <= 300
 
 
+def test_plain_values_give_the_same_picture(result, stores):
+    picture = picture_of(result, stores)
+    plain = json.loads(json.dumps(plain_picture(picture)))
+    assert draw(picture_from(plain)) == draw(picture)
+
+
 def test_words_say_what_is_drawn(result, stores):
     words = describe(picture_of(result, stores))
     assert words.startswith("Cluster 1: 3 datasets, 180 rows: d1, d2, d3. Cluster 2: 2 datasets")
@@ -95,9 +112,9 @@ def test_one_table_gives_the_same_as_many(result, stores):
     assert unknown.panels[0].rows == 120
 
 
-NO_ROWS = "The page holds no rows of the data, loads nothing and sends nothing."
-SOME_ROWS = "holds some rows of the data as points in two coordinates (the picture), no others"
-LITTLE = "whose coefficients mean little by themselves"
+NO_ROWS = "This page contains no rows of the data, loads nothing and sends nothing."
+SOME_ROWS = "contains some rows of the data, as points of the picture, and no others"
+LITTLE = "their coefficients mean little by themselves"
 
 
 def page_of(result, folder):
@@ -108,7 +125,7 @@ def page_of(result, folder):
 def test_the_report_has_the_picture_where_there_is_a_representation(stores, result, tmp_path):
     learned = conjoin.partition(stores, target="y", representation=np.tanh)
     page = page_of(learned, tmp_path)
-    assert 'id="picture"' in page and "that is not drawn here" in page
+    assert 'id="picture"' in page and "which is not drawn here" in page
     assert draw(picture_of(learned, stores)) in page
     assert "Points are drawn from all 300 rows." in page
     assert "Rows in the representation" in page and "learned features" not in page
@@ -129,11 +146,11 @@ def test_the_picture_says_which_rows_are_drawn_and_a_file_why_it_has_none(stores
     learned = conjoin.partition(stores, target="y", representation="mlp1")
     page = page_of(learned, tmp_path)
     assert "Rows in the learned representation" in page
-    assert "drawn from all 300 rows, the 150 that taught the features among them;" in page
-    assert "tables on this page, are of the other 150." in page
+    assert "drawn from all 300 rows, including the 150 that trained the features;" in page
+    assert "tables on this page use the other 150." in page
     learned.save(tmp_path / "model.json")
     stored = page_of(conjoin.load(tmp_path / "model.json"), tmp_path)
-    assert "The picture is not here: it is drawn from rows, and the model file" in stored
+    assert "There is no picture here: it is drawn from rows, and the model file" in stored
     assert NO_ROWS in stored and LITTLE in stored
 
 

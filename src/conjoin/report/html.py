@@ -1,7 +1,8 @@
 """The page: plain values through a template into one self-contained HTML text.
 
-Everything from the data goes through autoescaping, or as JSON into a block that is never run; the
-page's policy allows its one script, by hash, and nothing from elsewhere.
+The dict of `facts(result, details=True)` enters, HTML leaves. Everything from the data goes through
+autoescaping, or as JSON into a block that is never run. The page's policy allows its one script, by
+hash, and nothing from elsewhere.
 """
 
 import base64
@@ -9,66 +10,56 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from conjoin.report import figures, representation
-from conjoin.report.sections import LEVEL, describe, signed
-from conjoin.result.partition import Partition
+from conjoin.files import write_text
+from conjoin.report import cautions, figures, panels, representation, wording
+from conjoin.report.facts import facts
+from conjoin.report.numbers import number, share, signed, unsigned
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
 
 TEMPLATES = "conjoin.report"
+DIGITS = 3  # significant ones of gains in the block for the script, which shows no more
 
 
-def write_report(result: Partition, path: str | Path, *, title: str | None = None) -> None:
+def write_report(result: "Partition", path: str | Path, *, title: str | None = None) -> None:
     """Write the page of a result to a file, whole or not at all."""
-    from conjoin.files import write_text
-
-    write_text(Path(path), render(describe(result, title)))
+    write_text(Path(path), render(facts(result, details=True), title=title))
 
 
-def render(page: Mapping[str, Any]) -> str:
-    """Return the page that plain values (`sections.describe`) make."""
+def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
+    """Return the page that plain values (`facts(result, details=True)`) make."""
     environment = _environment()
-    script = Markup(_source(environment, "script.js"))
-    bar_end, dot_end = figures.strategy_scales(page["strategies"])
-    found, scores = page["map"], page["scores"]
+    details, sentences = found["details"], found["sentences"]
     text = environment.get_template("report.html").render(
         {
-            **page,
-            "strategies": [
-                {
-                    **line,
-                    "bar": Markup(figures.error_bar(line, bar_end)),
-                    "dot": Markup(figures.behind_dot(line, dot_end)),
-                }
-                for line in page["strategies"]
-            ],
-            "bar_end": bar_end,
-            "dot_end": dot_end,
-            "level": round(100 * LEVEL),
-            "datasets": [{**line, "best": _best(line["errors"])} for line in page["datasets"]],
-            "reduced": found is not None and any(g["size"] > 1 for g in found["groups"]),
-            "map_missing": found is None,
-            "tree_svg": Markup(figures.tree(page["tree"], page["words"]["gain"]))
-            if page["tree"]
-            else None,
-            "heat_svg": Markup(figures.heat_map(found)) if found else None,
-            "legend_svg": Markup(figures.legend()),
-            "map_words": _map_words(found) if found else "",
-            "coefficients": _panels(page["coefficients"]),
-            "calibration_svg": Markup(figures.calibration(scores))
-            if scores and scores["known"]
-            else None,
-            "picture_svg": Markup(representation.draw(page["picture"]))
-            if page["picture"]
-            else None,
-            "style": Markup(_source(environment, "style.css")),
-            "script": script,
-            "policy": _policy(script),
-            "facts": _json(_facts(page)),
+            **found,
+            **details,
+            "title": title or wording.title_of(found["target"]),
+            "headline": sentences[0],
+            "reasons": sentences[1:],
+            "found_note": wording.FOUND_AGAIN_NOTE if found["found_again"] else wording.KEPT_NOTE,
+            "models": wording.MODELS,
+            "cautions": [*found["cautions"], *details["cautions"]],
+            "no_cautions": cautions.NONE,
+            **_strategies(found["strategies"]),
+            "clusters": [{**a, **b} for a, b in zip(found["clusters"], details["clusters"])],
+            "datasets": {
+                name: {**line, **details["datasets"][name]}
+                for name, line in found["datasets"].items()
+            },
+            **_map(details),
+            "coefficients": _panels(details["coefficients"]),
+            **_probabilities(found),
+            "picture_svg": _picture(details["picture"]),
+            **_static(environment),
+            "facts": _json(_script_facts(details)),
         }
     )
     return text if text.endswith("\n") else text + "\n"
@@ -82,76 +73,113 @@ def _environment() -> Environment:
         trim_blocks=False,
     )
     environment.filters |= {
-        "number": figures.number,
+        "number": number,
         "signed": signed,
-        "percent": lambda share: signed(share).lstrip("+"),
-        "share": figures.share,
+        "unsigned": unsigned,
+        "share": share,
+        "count": lambda value: f"{value:,}",
     }
     return environment
 
 
-def _source(environment: Environment, name: str) -> str:
+# --- parts of the template's values --------------------------------------------------------------
+
+
+def _static(environment: Environment) -> dict[str, Markup]:
+    """Return style, script and the policy under which the page loads nothing else."""
     loader = environment.loader
     assert loader is not None
-    return loader.get_source(environment, name)[0].strip()
-
-
-def _policy(script: str) -> str:
-    """Return a policy under which nothing is loaded and no other script runs."""
+    style, script = (
+        Markup(loader.get_source(environment, name)[0].strip())
+        for name in ("style.css", "script.js")
+    )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
+    policy = (
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
         f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
+    return {"style": style, "script": script, "policy": Markup(policy)}
 
 
-def _best(errors: Mapping[str, float | None]) -> str | None:
-    known = {name: e for name, e in errors.items() if e is not None}
-    return min(known, key=lambda name: known[name]) if known else None
+def _strategies(strategies: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the lines of the table of strategies, the lowest error first, with their figures."""
+    lines = [{"name": name, **line} for name, line in wording.by_error(strategies)]
+    bar_end, dot_end = figures.strategy_scales(lines)
+    return {
+        "bar_end": bar_end,
+        "dot_end": f"{dot_end:.2g} %",
+        "strategies": [
+            {
+                **line,
+                "bar": Markup(figures.error_bar(line, bar_end)),
+                "dot": Markup(figures.behind_dot(line, dot_end)),
+                "behind_text": wording.behind_in_words(line),
+                "interval_text": wording.behind_interval(line),
+                "weight_text": wording.weight_in_words(line["weight"]),
+            }
+            for line in lines
+        ],
+    }
 
 
-def _map_words(found: Mapping[str, Any]) -> str:
-    gains = np.asarray(found["percent"])[np.triu_indices(len(found["groups"]), 1)]
-    helps = int(np.sum(gains > 0))
-    return f"Joining helps in {helps:,} of {len(gains):,} pairs."
+def _map(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tree and the map of gains as figures, and what is said of them."""
+    found, tree = details["map"], details["tree"]
+    helped = f"Joining helps in {found['helped']:,} of {found['pairs']:,} pairs." if found else ""
+    return {
+        "reduced": found is not None and any(g["size"] > 1 for g in found["groups"]),
+        "tree_svg": Markup(figures.tree(tree, details["words"]["gain"])) if tree else None,
+        "heat_svg": Markup(figures.heat_map(found)) if found else None,
+        "legend_svg": Markup(figures.legend()),
+        "map_words": helped,
+    }
 
 
-def _panels(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if facts is None:
+def _panels(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the panels of coefficients, class by class where there are more than two."""
+    if found is None:
         return None
-    drawn = [
-        {
-            **feature,
-            "svg": Markup(figures.panel(feature, dict(facts), i)),
-            "label": _panel_words(feature),
-        }
-        for i, feature in enumerate(facts["features"])
-    ]
     blocks: dict[str | None, list[Any]] = {}
-    for feature in drawn:
-        blocks.setdefault(feature["block"], []).append(feature)
-    return {**facts, "blocks": [{"title": key, "features": f} for key, f in blocks.items()]}
+    for i, feature in enumerate(found["features"]):
+        low, high = (number(f(feature["model"])) for f in (min, max))
+        drawn = {
+            "name": feature["name"],
+            "svg": Markup(panels.panel(feature, dict(found), i)),
+            "label": f"Models of clusters lie between {low} and {high}.",
+        }
+        blocks.setdefault(feature["block"], []).append(drawn)
+    return {**found, "blocks": [{"title": key, "features": f} for key, f in blocks.items()]}
 
 
-def _panel_words(feature: Mapping[str, Any]) -> str:
-    low, high = (figures.number(float(f(feature["model"]))) for f in (np.min, np.max))
-    return f"Models of clusters lie between {low} and {high}."
+def _probabilities(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figure of the calibration, where there is one."""
+    section = found["details"]["probabilities"]
+    if not section or not section["known"]:
+        return {"calibration_svg": None}
+    drawn = panels.calibration(found["calibration"], section["positive"])
+    return {"calibration_svg": Markup(drawn)}
+
+
+def _picture(picture: Mapping[str, Any] | None) -> Markup | None:
+    if picture is None:
+        return None
+    return Markup(representation.draw(representation.picture_from(picture)))
 
 
 # --- what the script reads -----------------------------------------------------------------------
 
 
-def _facts(page: Mapping[str, Any]) -> dict[str, Any]:
-    found, coefficients = page["map"], page["coefficients"]
+def _script_facts(details: Mapping[str, Any]) -> dict[str, Any]:
+    found, coefficients = details["map"], details["coefficients"]
     return {
         "map": _map_facts(found) if found else None,
         "names": coefficients["names"] if coefficients else [],
-        "cluster": coefficients["cluster"] if coefficients else [],
+        "cluster": coefficients["number"] if coefficients else [],
         "panels": [
             {
                 "name": feature["name"],
                 **{
-                    key: [None if x == "unknown" else x for x in map(figures.number, feature[key])]
+                    key: [None if x is None else number(x) for x in feature[key]]
                     for key in ("value", "low", "high", "model")
                 },
             }
@@ -163,16 +191,18 @@ def _facts(page: Mapping[str, Any]) -> dict[str, Any]:
 def _map_facts(found: Mapping[str, Any]) -> dict[str, Any]:
     """Return the upper triangle of the map, row by row; intervals only where they are known."""
     above = np.triu_indices(len(found["groups"]), 1)
-    low, high = found["low"][above], found["high"][above]
+    gain, low, high = (
+        np.array(found[key], dtype=np.float64)[above] for key in ("percent", "low", "high")
+    )
     known = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
     return {
         "names": [
             group["name"] if group["size"] == 1 else f"{group['size']} datasets: {group['name']}"
             for group in found["groups"]
         ],
-        "cluster": [group["cluster"] for group in found["groups"]],
-        "gain": _rounded(found["percent"][above]),
-        "verdict": "".join(map(str, found["verdict"][above].tolist())),
+        "cluster": [group["number"] for group in found["groups"]],
+        "gain": _rounded(gain),
+        "verdict": "".join(map(str, np.array(found["verdict"])[above].tolist())),
         "verdicts": found["verdicts"],
         "ends": {int(i): _rounded([low[i], high[i]]) for i in known},
     }
@@ -180,12 +210,12 @@ def _map_facts(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rounded(values: Sequence[float] | Any) -> list[float | None]:
     """Return numbers short enough for a page; None where they are not finite."""
-    return [float(f"{x:.3g}") if np.isfinite(x) else None for x in values]
+    return [float(f"{x:.{DIGITS}g}") if np.isfinite(x) else None for x in values]
 
 
-def _json(facts: Mapping[str, Any]) -> Markup:
+def _json(found: Mapping[str, Any]) -> Markup:
     """Return JSON that cannot end the block it stands in."""
-    text = json.dumps(facts, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(found, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)

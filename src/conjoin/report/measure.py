@@ -1,37 +1,37 @@
-"""How errors are called and shown: squared errors, log loss of classes, deviance of counts."""
+"""How errors and coefficients are called and shown: squared errors, log loss, deviance of counts.
+
+A family of targets enters ("gaussian", "logistic", "poisson"), words and numbers to show leave.
+"""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-from conjoin.result.fits import Fit, LogisticFit
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Words for the error of a family of targets.
+    """How the errors of one family of targets are called and shown.
 
     Parameters
     ----------
     name : str
-        What joining lowers, in a sentence.
-    mean : str
-        The same in full.
+        What is lower or higher by some percent, in a sentence.
     gain : str
         The unit of gains.
     head : str
-        Of a column of errors.
+        Head of a column of errors.
     short : str
-        Before a number.
+        What stands before one error.
     errors : str
-        What tables show.
+        What a table of errors shows, in full.
     own_fit : str
-        A model of one dataset.
+        The model that one dataset gets by itself.
     root : bool
-        Whether the roots of errors are shown.
+        Whether the square root of an error is shown.
     """
 
     name: str
-    mean: str
     gain: str
     head: str
     short: str
@@ -40,56 +40,100 @@ class Measure:
     root: bool = False
 
     def shown(self, error: float | None) -> float | None:
-        """Return an error as it is shown; None if it is not known."""
+        """Return an error as it is shown, or None if it is not known."""
         if error is None or not math.isfinite(error) or error < 0:
             return None
         return math.sqrt(error) if self.root else float(error)
 
-    def text(self, error: float | None, digits: int = 5) -> str:
-        """Return an error as text.
 
-        >>> measure_of("gaussian").text(4.0), measure_of("logistic").text(0.25)
-        ('2', '0.25')
-        """
-        value = self.shown(error)
-        return "unknown" if value is None else f"{value:.{digits}g}"
-
-
-SQUARED = Measure(
-    name="squared error",
-    mean="mean squared error",
-    gain="squared error",
-    head="error (RMSE)",
-    short="RMSE",
-    errors="root mean squared errors",
-    own_fit="least squares",
-    root=True,
-)
-LOG_LOSS = Measure(
-    name="log loss",
-    mean="log loss",
-    gain="log loss",
-    head="log loss",
-    short="log loss",
-    errors="log losses",
-    own_fit="logistic regression",
-)
-DEVIANCE = Measure(
-    name="deviance",
-    mean="mean deviance",
-    gain="half deviance",
-    head="half deviance",
-    short="half deviance",
-    errors="half the mean deviance",
-    own_fit="log-linear model",
-)
+MEASURES = {
+    "gaussian": Measure(
+        name="squared error",
+        gain="squared error",
+        head="error (RMSE)",
+        short="RMSE",
+        errors="root mean squared errors (RMSE)",
+        own_fit="least squares",
+        root=True,
+    ),
+    "logistic": Measure(
+        name="log loss",
+        gain="log loss",
+        head="log loss",
+        short="log loss",
+        errors="log losses",
+        own_fit="logistic regression",
+    ),
+    "poisson": Measure(
+        name="deviance",
+        gain="half deviance",
+        head="half deviance",
+        short="half deviance",
+        errors="half the mean deviance",
+        own_fit="log-linear model",
+    ),
+}
 
 
 def measure_of(family: str) -> Measure:
-    """Return the words for a family of targets."""
-    return {"gaussian": SQUARED, "logistic": LOG_LOSS, "poisson": DEVIANCE}[family]
+    """Return the words for a family of targets: "gaussian", "logistic" or "poisson"."""
+    return MEASURES[family]
 
 
-def measure_of_fit(fit: Fit) -> Measure:
-    """Return the words for the error of a model."""
-    return LOG_LOSS if isinstance(fit, LogisticFit) else measure_of(fit.family)
+def error_text(shown: float | None, digits: int = 5) -> str:
+    """Return an error, as it is shown, as text.
+
+    >>> error_text(338.8312), error_text(338.8312, 4), error_text(None)
+    ('338.83', '338.8', 'unknown')
+    """
+    return "unknown" if shown is None else f"{shown:.{digits}g}"
+
+
+def page_words(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return how the page speaks of errors and coefficients, by what the target is."""
+    family, target = facts["family"], facts["target"]
+    measure = measure_of(family)
+    found = {
+        "name": measure.name,
+        "gain": measure.gain,
+        "head": measure.head,
+        "errors": measure.errors,
+        "own_fit": measure.own_fit,
+        "unit": "squared units" if family == "gaussian" else measure.gain,
+        "noise": "",
+        "coefficients": "",
+    }
+    if family == "gaussian":
+        return {
+            **found,
+            "about": f"in the units of '{target}'",
+            "noise": "It assumes the same noise in all datasets of the cluster. ",
+            "level": "the prediction at average features",
+        }
+    if family == "poisson":
+        return {
+            **found,
+            "about": "0 for a perfect fit",
+            "coefficients": "A coefficient is what one unit of the feature adds to the logarithm "
+            "of the expected count. ",
+            "level": "that logarithm at average features",
+        }
+    found["about"] = (
+        "the mean of minus the logarithm of the probability of the observed class, 0 for a perfect "
+        "forecast"
+    )
+    if len(facts["classes"]) == 2:
+        no, yes = facts["classes"]
+        return {
+            **found,
+            "coefficients": "A coefficient is what one unit of the feature adds to the log-odds of "
+            f"'{yes}' against '{no}'. ",
+            "level": "the log-odds at average features",
+        }
+    return {
+        **found,
+        "coefficients": "A coefficient is what one unit of the feature adds to the score of a "
+        "class. The log-odds of two classes are the difference of their scores; all scores sum to "
+        "zero. ",
+        "level": "the score at average features",
+    }

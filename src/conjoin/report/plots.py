@@ -1,24 +1,28 @@
-"""The figures of the page as matplotlib axes, for notebooks (extra: plot)."""
+"""The figures of the page as matplotlib axes, for notebooks (extra: plot).
 
-from typing import Any
+A result enters, axes leave. Numbers are those of the page.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conjoin.errors import ArgumentError
-from conjoin.report.figures import (
-    JOIN,
-    TICKS,
-    calibration_ends,
-    leaf_label,
-    strategy_scales,
-    stretch,
-    tick,
-)
+from conjoin.report.coefficients import coefficient_facts
+from conjoin.report.drawing import JOIN, TICKS, leaf_label, stretch, tick
+from conjoin.report.facts import strategy_facts
+from conjoin.report.figures import strategy_scales
 from conjoin.report.measure import measure_of
-from conjoin.report.sections import COLOURS, LEVEL, describe, strategies
-from conjoin.result.partition import Partition
+from conjoin.report.panels import calibration_ends
+from conjoin.report.tree import map_facts, tree_facts
+from conjoin.report.view import COLOURS, LEVEL, View
+from conjoin.report.wording import by_error
 from conjoin.result.scores import LEVEL as SCORES_LEVEL
 
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+
+# The colours of the page's style sheet, light: eight for clusters, then grey for the others.
 PALETTE = (
     "#0072b2", "#d55e00", "#00916a", "#b5408f", "#9a7b00", "#4b3fa8", "#2e93bd", "#7b4b2a",
     "#868d97",
@@ -40,18 +44,19 @@ def _axes(ax: Any, width: float, height: float) -> Any:
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def plot_errors(result: Partition, ax: Any = None) -> Any:
+def plot_errors(result: "Partition", ax: Any = None) -> Any:
     """Draw how far every strategy is behind the best, with intervals; the one in use in colour."""
-    lines = [line for line in strategies(result) if line["behind"] is not None]
+    ordered = by_error(strategy_facts(result))
+    lines = [{"name": name, **line} for name, line in ordered if line["percent"] is not None]
     ax = _axes(ax, 6.4, 0.38 * len(lines) + 1.2)
     end = strategy_scales(lines)[1]
     for y, line in enumerate(lines):
-        colour = PALETTE[0] if line["chosen"] else PALETTE[COLOURS]
-        low = max(line["low"], 0.0)
-        ax.plot([low, line["high"]], [y, y], color=colour, linewidth=1.6)
-        ax.plot([line["behind"]], [y], "o", color=colour)
-        if line["behind"] > end:
-            ax.annotate(f"{line['behind']:,.0f} % ", (end, y), ha="right", va="center")
+        colour = PALETTE[0] if line["in_use"] else PALETTE[COLOURS]
+        low, high = line["percent_interval"]
+        ax.plot([max(low, 0.0), high], [y, y], color=colour, linewidth=1.6)
+        ax.plot([line["percent"]], [y], "o", color=colour)
+        if line["percent"] > end:
+            ax.annotate(f"{line['percent']:,.0f} % ", (end, y), ha="right", va="center")
     ax.set_xlim(-0.03 * end, end)
     ax.set_yticks(range(len(lines)), [line["name"] for line in lines])
     ax.invert_yaxis()
@@ -60,9 +65,9 @@ def plot_errors(result: Partition, ax: Any = None) -> Any:
     return ax
 
 
-def plot_tree(result: Partition, ax: Any = None) -> Any:
+def plot_tree(result: "Partition", ax: Any = None) -> Any:
     """Draw the merge tree, every merge at its gain; merges that were not made are dashed."""
-    facts = _known(describe(result)["tree"], "The merge tree")
+    facts = _known(tree_facts(View(result)), "The merge tree")
     leaves, merges = facts["leaves"], facts["merges"]
     ax = _axes(ax, 7.2, 0.2 * len(leaves) + 1.2)
     heights = [stretch(m["height"]) for m in merges if m["height"] is not None]
@@ -89,9 +94,9 @@ def plot_tree(result: Partition, ax: Any = None) -> Any:
     return ax
 
 
-def plot_gains(result: Partition, ax: Any = None) -> Any:
+def plot_gains(result: "Partition", ax: Any = None) -> Any:
     """Draw the gains of every two datasets (groups of them, where they are many), by cluster."""
-    facts = _known(describe(result)["map"], "The gains of pairs")
+    facts = _known(map_facts(View(result)), "The gains of pairs")
     groups = facts["groups"]
     ax = _axes(ax, 6.4, 5.4)
     from matplotlib.colors import LinearSegmentedColormap
@@ -99,7 +104,9 @@ def plot_gains(result: Partition, ax: Any = None) -> Any:
     join = "#{:02x}{:02x}{:02x}".format(*JOIN)
     colours = LinearSegmentedColormap.from_list("gain", [PALETTE[1], "#f6f7f9", join])
     end = stretch(100.0)
-    image = ax.imshow(np.arcsinh(facts["percent"]), cmap=colours, vmin=-end, vmax=end)
+    image = ax.imshow(
+        np.arcsinh(np.array(facts["percent"], dtype=np.float64)), cmap=colours, vmin=-end, vmax=end
+    )
     shown = (-100, -10, -1, 0, 1, 10, 100)
     bar = ax.figure.colorbar(image, ax=ax, ticks=[stretch(value) for value in shown], label=PERCENT)
     bar.ax.set_yticklabels([tick(value) for value in shown])
@@ -109,9 +116,9 @@ def plot_gains(result: Partition, ax: Any = None) -> Any:
     return ax
 
 
-def plot_coefficients(result: Partition, feature: str | None = None, ax: Any = None) -> Any:
+def plot_coefficients(result: "Partition", feature: str | None = None, ax: Any = None) -> Any:
     """Draw a coefficient across datasets, cluster by cluster, with intervals."""
-    facts = _known(describe(result, panels=None)["coefficients"], "Coefficients of datasets")
+    facts = _known(coefficient_facts(View(result), None), "Coefficients of datasets")
     names = [line["name"] for line in facts["features"]]
     if feature is not None and feature not in names:
         raise ArgumentError(f"feature={feature!r} is unknown; expected one of {names}.")
@@ -119,14 +126,13 @@ def plot_coefficients(result: Partition, feature: str | None = None, ax: Any = N
     line = facts["features"][most if feature is None else names.index(feature)]
     ax = _axes(ax, 6.4, 3.4)
     place = np.arange(len(facts["names"]))
-    cluster, colour = np.array(facts["cluster"]), np.array(facts["colour"])
+    cluster, colour = np.array(facts["number"]), np.array(facts["colour"])
+    value, lows, highs = (np.array(line[key], dtype=np.float64) for key in ("value", "low", "high"))
     for c in np.unique(cluster):
         index = place[cluster == c]
         shade = PALETTE[colour[index[0]]]
-        ax.vlines(
-            index, line["low"][index], line["high"][index], color=shade, linewidth=1, alpha=0.6
-        )
-        ax.plot(index, line["value"][index], "o", color=shade, markersize=4)
+        ax.vlines(index, lows[index], highs[index], color=shade, linewidth=1, alpha=0.6)
+        ax.plot(index, value[index], "o", color=shade, markersize=4)
         ends = [index[0] - 0.5, index[-1] + 0.5]
         ax.plot(ends, [line["model"][c - 1]] * 2, color=shade, linewidth=2)
     if len(place) <= 40:
@@ -138,7 +144,7 @@ def plot_coefficients(result: Partition, feature: str | None = None, ax: Any = N
     return ax
 
 
-def plot_calibration(result: Partition, ax: Any = None) -> Any:
+def plot_calibration(result: "Partition", ax: Any = None) -> Any:
     """Draw how often predictions of a probability came true, with intervals."""
     bins = result.calibration
     ax = _axes(ax, 4.8, 4.6)

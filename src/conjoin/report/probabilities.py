@@ -1,64 +1,59 @@
-"""What is said of probabilities as plain values: scores, calibration, shares of classes."""
+"""Scores and calibration of probabilities as plain values, where the target is a class.
+
+Scores on held-out rows enter (`conjoin.result.scores`), dicts for JSON, terminal and page leave.
+"""
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from conjoin.families import Label
-from conjoin.result.partition import Partition
-from conjoin.result.scores import LEVEL, Scores
+from conjoin.report.numbers import finite
+from conjoin.result.scores import LEVEL, Scored, Scores
 
-MOST_SHARES = 5  # classes up to which each has a column with its shares
+MOST_SHARES = 5  # classes up to which each has a column: more would not fit beside the scores
 
 
-def section(result: Partition) -> dict[str, Any] | None:
-    """Return scores averaged over datasets and the calibration; None where there are no classes.
-
-    `known` says whether there are any; `guess` is the log loss of giving every class its share in
-    the dataset.
-    """
-    if not result.classes:
-        return None
-    found = result.analysis.scored(result.strategy)
-    positive = str(result.classes[1]) if len(result.classes) == 2 else None
-    facts: dict[str, Any] = {
-        "classes": [str(label) for label in result.classes],
-        "positive": positive,
-        "shown": _shown(result.classes),
-        "level": round(100 * LEVEL),
-        "known": found is not None,
+def score_facts(scored: Scored) -> dict[str, Any]:
+    """Return scores averaged over datasets, and the calibration of all rows together."""
+    return {
+        "scores": {name: finite(value) for name, value in scored.means().items()},
+        "calibration": [{**asdict(b), "interval": list(b.interval)} for b in scored.calibration],
     }
-    if found is None:
+
+
+def dataset_scores(one: Scores) -> dict[str, Any]:
+    """Return the scores of a dataset, and the share of each class in its rows."""
+    return {
+        "log_loss": finite(one.log_loss),
+        "brier": finite(one.brier),
+        "auc": finite(one.auc),
+        "rows": one.rows,
+        "shares": {str(label): finite(x) for label, x in one.shares.items()},
+    }
+
+
+def page_scores(classes: tuple[Label, ...], scored: Scored | None) -> dict[str, Any]:
+    """Return what the page says beyond that.
+
+    `known` says whether there are scores, `shown` lists the classes whose shares have columns, and
+    `guess` is the log loss of giving every class its share in the dataset.
+    """
+    facts: dict[str, Any] = {
+        "positive": str(classes[1]) if len(classes) == 2 else None,
+        "shown": _shown(classes),
+        "level": round(100 * LEVEL),
+        "known": scored is not None,
+    }
+    if scored is None:
         return facts
-    scores = found.scores.values()
+    scores = scored.scores.values()
     return {
         **facts,
-        "means": found.means(),
         "guess": math.fsum(_entropy(one.shares) for one in scores) / len(scores),
         "without_auc": sum(math.isnan(one.auc) for one in scores),
-        "bins": [
-            {
-                "low": b.low,
-                "high": b.high,
-                "predicted": b.predicted,
-                "observed": b.observed,
-                "rows": b.rows,
-                "interval": list(b.interval),
-            }
-            for b in found.calibration
-        ],
-        "datasets": {name: _line(one) for name, one in found.scores.items()},
-    }
-
-
-def of_dataset(one: Scores) -> dict[str, Any]:
-    """Return the scores of a dataset as plain values."""
-    return {
-        "log_loss": _known(one.log_loss),
-        "brier": _known(one.brier),
-        "auc": _known(one.auc),
-        "rows": one.rows,
-        "shares": {str(label): _known(share) for label, share in one.shares.items()},
+        "frequent": {name: _frequent(one.shares) for name, one in scored.scores.items()},
     }
 
 
@@ -69,15 +64,9 @@ def _shown(classes: tuple[Label, ...]) -> list[str]:
     return [str(label) for label in classes] if len(classes) <= MOST_SHARES else []
 
 
-def _line(one: Scores) -> dict[str, Any]:
-    """Return the same, and the most frequent class with its share."""
-    best = max(one.shares, key=lambda label: one.shares[label])
-    return {**of_dataset(one), "frequent": str(best), "share": one.shares[best]}
+def _frequent(shares: Mapping[Label, float]) -> str:
+    return str(max(shares, key=lambda label: shares[label]))
 
 
 def _entropy(shares: Mapping[Label, float]) -> float:
     return -math.fsum(share * math.log(share) for share in shares.values() if share > 0)
-
-
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -1,7 +1,8 @@
-"""The picture of a representation as SVG: clusters side by side, a mark and a colour a dataset.
+"""The picture of a representation as SVG: clusters side by side, one mark and colour per dataset.
 
-On the page colours are those of its style sheet; a file of its own brings them along, for light and
-dark. Marks differ in shape as well, so that nothing hangs on colours alone.
+A `Picture` (points in two coordinates) enters, SVG leaves. On the page its colours are those of the
+style sheet; a file of its own contains them, for light and dark. Marks differ in shape as well, so
+that no reader depends on colours.
 """
 
 import re
@@ -9,14 +10,17 @@ from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.report.figures import cut_label, share
+from conjoin.report.drawing import cut_label
+from conjoin.report.numbers import share
 from conjoin.representations.picture import Panel, Picture, project, take_picture
-from conjoin.result.partition import Partition
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
 
 WIDTH, HEIGHT = 480.0, 280.0  # of a panel
 GAP, TOP, BOTTOM, LEFT = 40.0, 30.0, 30.0, 30.0
@@ -35,7 +39,7 @@ MARKS = (  # around a point, each as large as the others to the eye
 TITLE = "Rows of clusters in two coordinates of their representation"
 
 
-def picture_of(result: Partition, data: Any, dataset: Any = None) -> Picture:
+def picture_of(result: "Partition", data: Any, dataset: Any = None) -> Picture:
     """Return the picture of a result's clusters from rows, such as those it was fitted to.
 
     Parameters
@@ -57,16 +61,45 @@ def picture_of(result: Partition, data: Any, dataset: Any = None) -> Picture:
     [('d1', 'd2', 'd3'), ('d4', 'd5')]
     """
     if isinstance(data, Mapping) and set(map(str, data)) <= set(result.labels):
-        parts = [result.encode(table, str(name)) for name, table in data.items()]
+        parts = [result.predictor.encode(table, str(name)) for name, table in data.items()]
         features = np.concatenate([rows for rows, _ in parts])
         names = [name for _, some in parts for name in some]
     else:
-        features, names = result.encode(data, dataset)
+        features, names = result.predictor.encode(data, dataset)
     position = {name: k for k, name in enumerate(result.labels)}
     codes = np.array([-1 if name is None else position.get(name, -1) for name in names])
     known = codes >= 0
     projection = project(features[known], codes[known], len(position))
     return take_picture(projection, list(position), np.array([*result.labels.values()]))
+
+
+def plain_picture(picture: Picture) -> dict[str, Any]:
+    """Return the picture as plain values, which `picture_from` reads."""
+    return {
+        "explained": list(picture.explained),
+        "panels": [
+            {**vars(panel), "datasets": list(panel.datasets), "points": panel.points.tolist(),
+             "dataset": panel.dataset.tolist()}
+            for panel in picture.panels
+        ],
+    }  # fmt: skip
+
+
+def picture_from(plain: Mapping[str, Any]) -> Picture:
+    """Return the picture that plain values describe."""
+    first, second = plain["explained"]
+    panels = tuple(
+        Panel(
+            cluster=one["cluster"],
+            datasets=tuple(one["datasets"]),
+            others=one["others"],
+            rows=one["rows"],
+            points=np.array(one["points"], dtype=np.float64).reshape(-1, 2),
+            dataset=np.array(one["dataset"], dtype=np.int64),
+        )
+        for one in plain["panels"]
+    )
+    return Picture(panels, (first, second))
 
 
 def draw(picture: Picture, extra: str = "") -> str:
@@ -84,7 +117,7 @@ def draw(picture: Picture, extra: str = "") -> str:
         names = max(len(panel.datasets) for panel, _ in line)
         height += TOP + HEIGHT + LINE * (1 - names // -COLUMNS)
     height += BOTTOM
-    first, second = (f"{share(s)} of the variance" for s in picture.shares)
+    first, second = (f"{share(s)} of the variance" for s in picture.explained)
     middle = (height - BOTTOM) / 2
     parts.append(
         f'<text class="axis" x="{width / 2:.0f}" y="{height - 10:.0f}" text-anchor="middle">'
@@ -103,7 +136,7 @@ def draw(picture: Picture, extra: str = "") -> str:
 def describe(picture: Picture) -> str:
     """Return the picture in words."""
     words = [f"{_heading(panel)}: {', '.join(_drawn(panel))}." for panel in picture.panels]
-    first, second = map(share, picture.shares)
+    first, second = map(share, picture.explained)
     return " ".join([*words, f"The coordinates have {first} and {second} of the variance."])
 
 

@@ -140,7 +140,7 @@
         else if (ends[1] !== null) lines.push(`interval: at most ${figure(ends[1])}`);
       }
       const verdict = Number(heat.verdict[index]);
-      lines.push(verdict ? `verdict: ${heat.verdicts[verdict]}` : "no verdict: only the most doubtful pairs are judged");
+      lines.push(verdict ? `verdict: ${heat.verdicts[verdict]}` : "no verdict: only the most uncertain pairs have one");
       return lines;
     });
   }

@@ -1,0 +1,134 @@
+"""Cautions: what a reader should know before trusting a result, and the sentences that say it.
+
+A result enters, a list of sentences leaves. `cautions` needs errors only; `data_cautions` needs the
+details of the page, which take longer to find.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from conjoin.result.details import Details
+from conjoin.result.scores import Scored
+from conjoin.text import listed
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+
+# Error over the target's variance below which a feature may contain the target: honest data have
+# some noise, while a copied column leaves rounding errors only.
+EXACT = 1e-4
+# Times the median noise variance from which a dataset is named: its residuals are then three times
+# as large, which a reader sees in any plot of them.
+NOISY = 9.0
+FEWEST_NOISES = 3  # datasets from which a median says what is usual
+
+
+def cautions(result: "Partition", scored: Scored | None) -> list[str]:
+    """Return cautions about errors; `scored` has the scores of classes, if there are any."""
+    found = []
+    least = min(e.error for e in result.errors.values())
+    if least < EXACT * result.analysis.placement.basis.target_scale**2:
+        found.append(_exact(result.schema.roles.target))
+    if result.representation is not None and result.representation.is_optimistic:
+        found.append(TAUGHT)
+    features, datasets = len(result.features), len(result.labels)
+    few = sum(model.rows <= features for model in result.coefficients.values())
+    if few:
+        found.append(_few_rows(few, datasets, features))
+    one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())
+    if one_class:
+        found.append(_one_class(one_class, datasets))
+    return found
+
+
+def data_cautions(result: "Partition", details: Details | None) -> list[str]:
+    """Return cautions about columns and noise; none where a model file has no details."""
+    if details is None:
+        return []
+    found = []
+    if details.dependent:
+        found.append(_dependent(details.dependent))
+    kinds = {e.name for e in result.schema.encodings if e.kind == "number"}
+    kinds = set() if result.representation is not None else kinds
+    far = {result.features[j]: x for j, x in details.far.items() if result.features[j] in kinds}
+    if far:
+        found.append(_far(far))
+    noise = details.noise[np.isfinite(details.noise)]
+    if len(noise) >= FEWEST_NOISES and not result.classes:
+        names = [n for n, x in zip(result.labels, details.noise) if x > NOISY * np.median(noise)]
+        if names:
+            found.append(_noisy(names))
+    return found
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+RELY = ("its model relies", "their models rely")
+
+
+def _exact(target: str) -> str:
+    """Warn that a feature may contain the target."""
+    return (
+        f"The features predict '{target}' almost exactly; does one of them contain it? Leave such "
+        "columns out with features."
+    )
+
+
+TAUGHT = (
+    "The representation learned from the same rows on which errors are measured, so the errors are "
+    "too low; learn_share=0.5 keeps these rows apart."
+)
+
+
+def _few_rows(few: int, datasets: int, features: int) -> str:
+    """Warn of datasets with too few rows for a model of their own."""
+    have, rely = ("has", RELY[0]) if few == 1 else ("have", RELY[1])
+    return (
+        f"{few:,} of {datasets:,} datasets {have} no more rows than features ({features:,}); "
+        f"{rely} mostly on the other datasets."
+    )
+
+
+def _one_class(few: int, datasets: int) -> str:
+    """Warn of datasets whose rows all have the same class."""
+    have, rely = ("has", RELY[0]) if few == 1 else ("have", RELY[1])
+    return (
+        f"{few:,} of {datasets:,} datasets {have} rows of one class only; there is no AUC, and "
+        f"{rely} mostly on the other datasets."
+    )
+
+
+def _dependent(columns: int) -> str:
+    """Warn of columns that other columns determine."""
+    one = columns == 1
+    return (
+        f"{columns:,} {'column is a sum' if one else 'columns are sums'} of other columns. "
+        f"{'Its coefficient has' if one else 'Their coefficients have'} no meaning alone; "
+        "predictions are not affected."
+    )
+
+
+def _far(far: Mapping[str, float]) -> str:
+    """Warn of features with far values; `far` has their distance in standard deviations."""
+    worst = max(far, key=lambda name: far[name])
+    return (
+        f"{listed(list(far))}: values very far from the others (up to {far[worst]:,.0f} standard "
+        f"deviations from the mean, in '{worst}'). Are they outliers?"
+    )
+
+
+def _noisy(names: Sequence[str]) -> str:
+    """Warn of datasets with much larger residuals than others."""
+    return (
+        f"{listed(names)}: residuals more than three times as large as in most datasets. Check the "
+        "target there."
+    )
+
+
+NONE = (
+    "None: every dataset has more rows than features, no column is a sum of others, and no value "
+    "is very far from the rest."
+)

@@ -1,0 +1,79 @@
+"""Coefficients of datasets and clusters as plain values, for the panels of the page.
+
+A `View` enters; for each feature the coefficients of datasets' own fits and of clusters' models,
+with intervals, leave. Features in which clusters differ most come first.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from conjoin._typing import FloatArray
+from conjoin.report.numbers import plain
+from conjoin.report.view import LEVEL, View
+
+MOST_PANELS = 12  # features that are drawn, and classes that have panels: four rows on a screen
+FEWEST_PANELS = 2  # of a class: with one, classes could not be compared by more than a feature
+
+
+def coefficient_facts(view: View, most: int | None = MOST_PANELS) -> dict[str, Any] | None:
+    """Return coefficients by feature, at most so many; None where a file has no details."""
+    d, result = view.details, view.result
+    if d is None:
+        return None
+    order = sorted(range(len(view.names)), key=lambda k: (result.labels[view.names[k]], k))
+    models = np.stack([view.coef(model) for model in result.models])  # (C, p)
+    labels = np.array([result.labels[view.names[k]] for k in order])
+    differ = _differences(view, models, labels)
+    half = stdtrit(np.maximum(d.degrees, 1.0), (1 + LEVEL) / 2)[:, None] * d.own_spread
+    cluster_half = float(stdtrit(np.inf, (1 + LEVEL) / 2)) * d.cluster_spread
+    shown = _panels(view, differ, most)
+    d_line = len(view.line_columns)
+    return {
+        "names": [view.names[k] for k in order],
+        "number": (labels + 1).tolist(),
+        "colour": [view.colours[c] for c in labels],
+        "left_out": len(view.columns) - len(shown),
+        "without": int(np.isnan(d.own).any(axis=1).sum()),
+        "features": [
+            {
+                "name": view.columns[j],
+                "block": view.classes[j // d_line] if view.classes else None,
+                "differ": float(differ[j]),
+                "value": plain(d.own[order, j]),
+                "low": plain((d.own - half)[order, j]),
+                "high": plain((d.own + half)[order, j]),
+                "model": plain(models[:, j]),
+                "model_low": plain((models - cluster_half)[:, j]),
+                "model_high": plain((models + cluster_half)[:, j]),
+            }
+            for j in shown
+        ],
+    }
+
+
+def _differences(view: View, models: FloatArray, labels: Any) -> FloatArray:
+    """Return how much clusters (C, p) differ in each column; one cluster: from zero."""
+    if len(models) > 1:
+        spread: FloatArray = np.std(models[labels], axis=0) * view.widths
+        return spread
+    differ: FloatArray = np.abs(models[0]) * view.widths
+    if len(view.line_columns) > len(view.result.features):
+        differ[:: len(view.line_columns)] = 0.0  # a level is always large, and says little
+    return differ
+
+
+def _panels(view: View, differ: FloatArray, most: int | None) -> list[int]:
+    """Return the coefficients to draw, those that differ most first.
+
+    With more than two classes class by class, the same features for each.
+    """
+    if not view.classes:
+        return [int(j) for j in np.argsort(-differ, kind="stable")[:most]]
+    C, d = len(view.classes), len(view.line_columns)
+    table = differ.reshape(C, d)
+    classes = np.sort(np.argsort(-table.max(axis=1), kind="stable")[:most])
+    per_class = None if most is None else max(2 * most // C, FEWEST_PANELS)
+    features = np.argsort(-table.max(axis=0), kind="stable")[:per_class]
+    return [int(c * d + j) for c in classes for j in features]

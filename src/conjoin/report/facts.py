@@ -1,0 +1,368 @@
+"""A result as one dict of plain values, which feeds `--json`, the page, terminal and notebook.
+
+A `Partition` or a `Comparison` enters; dicts, lists, texts and finite numbers leave (None for what
+is not known), so that JSON can hold all of it. Faces take every number and sentence from here, so
+that one number has one name everywhere. What takes long to find is included only if asked for.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from conjoin.report import wording
+from conjoin.report.cautions import cautions
+from conjoin.report.coefficients import MOST_PANELS
+from conjoin.report.measure import measure_of
+from conjoin.report.numbers import finite, percent_of
+from conjoin.report.page_facts import page_facts
+from conjoin.report.probabilities import dataset_scores, score_facts
+from conjoin.report.view import LEVEL, View
+from conjoin.result.fits import Fit, LogisticFit
+from conjoin.version import __version__
+
+if TYPE_CHECKING:
+    from conjoin.result.comparison import Comparison
+    from conjoin.result.partition import Partition
+    from conjoin.result.scores import Scored
+    from conjoin.result.values import Alternative, Merge
+
+# Methods that find the partition again in every fold, so that the error of "clusters" is honest.
+FOUND_AGAIN = ("auto", "risk", "evidence", "chow", "bic", "kmeans")
+
+# Names of models in the "errors" of `dataset_facts`, which scripts may know.
+OLD_NAMES = {
+    "in_use": "in use, strategy '{}'",
+    "own": "its own",
+    "cluster": "its cluster's",
+    "pooled": "pooled",
+}
+
+
+def facts(
+    result: "Partition",
+    *,
+    most_steps: int | None = None,
+    details: bool = False,
+    panels: int | None = MOST_PANELS,
+) -> dict[str, Any]:
+    """Return a partition as plain values.
+
+    Parameters
+    ----------
+    result : Partition
+    most_steps : int, optional
+        Lines of the ledger; by default all, of which a thousand take seconds.
+    details : bool, default False
+        Whether there is a key "details" with what only the page shows: tree, map of gains,
+        coefficients with intervals, reasons for every dataset, settings, versions.
+    panels : int, optional
+        Features whose coefficients are in the details, None for all; by default twelve.
+
+    Returns
+    -------
+    dict
+        With "verdict" (the headline), "clusters", "strategies", "ledger", "datasets", "cautions"
+        and what they are about. Errors stand as "error" (mean squared error, log loss or half the
+        deviance) and as "shown" (its root for mean squared errors).
+
+    Examples
+    --------
+    >>> import conjoin
+    >>> from conjoin.datasets import make_clusters
+    >>> stores = make_clusters(sizes=(3, 2), n=60, p=4, distance=2.0).tables()
+    >>> found = facts(conjoin.partition(stores, target="y"))
+    >>> [cluster["datasets"] for cluster in found["clusters"]]
+    [['d1', 'd2', 'd3'], ['d4', 'd5']]
+    >>> round(found["strategies"]["clusters"]["shown"], 2)
+    1.03
+    """
+    scored = result.analysis.scored(result.strategy) if result.classes else None
+    found = {
+        "conjoin": __version__,
+        "target": result.schema.roles.target,
+        "family": result.family,
+        **({"classes": list(result.classes)} if result.classes else {}),
+        "by": list(result.schema.roles.by),
+        "verdict": "",
+        "method": result.method,
+        **_brief(result),
+        "strategies": strategy_facts(result),
+        "steps": len(result.analysis.steps),
+        "ledger": [_step(line) for line in result.ledger(most_steps)],
+        "datasets": _datasets(result, scored),
+        **({} if scored is None else score_facts(scored)),
+        **_representation(result),
+        "columns": result.columns,
+        "cautions": cautions(result, scored),
+        "found_again": result.method in FOUND_AGAIN and result.grouping == "agglomerative",
+    }
+    sentences = wording.headline(found)
+    found |= {"verdict": " ".join(sentences), "sentences": sentences}
+    if details:
+        found["details"] = page_facts(result, panels)
+    return found
+
+
+def brief_facts(result: "Partition") -> dict[str, Any]:
+    """Return what is known of a partition without its errors, which can take long to find."""
+    return {"family": result.family, **_brief(result)}
+
+
+def _brief(result: "Partition") -> dict[str, Any]:
+    measure = measure_of(result.family)
+    return {
+        "strategy": result.strategy,
+        "measure": {"percent": measure.name, "gain": measure.gain, "shown": measure.short},
+        "counts": {
+            "datasets": len(result.labels),
+            "clusters": len(result.clusters),
+            "rows": result.pooled.rows,
+            "features": len(result.features),
+        },
+        "clusters": [
+            {
+                "number": c + 1,
+                "datasets": members,
+                "rows": model.rows,
+                **_error(result, model),
+                "model": _model(model),
+            }
+            for c, (members, model) in enumerate(zip(result.clusters, result.models))
+        ],
+    }
+
+
+def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
+    """Return the errors of all strategies by name.
+
+    `behind` is how much higher an error is than the lowest one, `percent` the same in percent of
+    the lowest; both come with a standard error, and `percent` with an interval.
+    """
+    half = float(stdtrit(np.inf, (1 + LEVEL) / 2))
+    measure = measure_of(result.family)
+    found = {}
+    for name, e in result.errors.items():
+        least = finite(e.error - e.behind)
+        percent, spread = (percent_of(finite(x), least) for x in (e.behind, e.standard_error))
+        found[name] = {
+            "error": finite(e.error),
+            "shown": measure.shown(e.error),
+            "behind": finite(e.behind),
+            "standard_error": finite(e.standard_error),
+            "percent": percent,
+            "percent_standard_error": spread,
+            "percent_interval": [None, None]
+            if percent is None or spread is None
+            else [percent - half * spread, percent + half * spread],
+            "weight": result.weights.get(name),
+            "in_use": name == result.strategy,
+            "words": wording.STRATEGIES.get(name, ""),
+        }
+    return found
+
+
+def _datasets(result: "Partition", scored: "Scored | None") -> dict[str, dict[str, Any]]:
+    scores = {} if scored is None else scored.scores
+    return {
+        name: {
+            "cluster": result.labels[name],
+            "number": result.labels[name] + 1,
+            "rows": model.rows,
+            **_error(result, model),
+            "model": _model(model),
+            **({"scores": dataset_scores(scores[name])} if scores else {}),
+        }
+        for name, model in result.coefficients.items()
+    }
+
+
+def _representation(result: "Partition") -> dict[str, Any]:
+    learned = result.representation
+    if learned is None:
+        return {}
+    return {
+        "representation": {
+            "description": learned.description,
+            "features": list(learned.names),
+            "rows": learned.rows,
+            "taught": learned.train_rows,
+            "used": learned.model_rows,
+            "losses": list(learned.losses),
+            "held_out": list(learned.held_out),
+        }
+    }
+
+
+# --- one dataset, and two ------------------------------------------------------------------------
+
+
+def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
+    """Return all that is known of one dataset as plain values.
+
+    Parameters
+    ----------
+    result : Partition
+    name : str
+        A dataset of the result.
+
+    Returns
+    -------
+    dict
+        With "reason" (why it is in its cluster), "alternatives" (its own cluster and the nearest
+        others), "models" (errors of several models on its held-out rows) and "coef".
+
+    Raises
+    ------
+    DataError
+        If the result has no such dataset.
+
+    Examples
+    --------
+    >>> import conjoin
+    >>> from conjoin.datasets import make_clusters
+    >>> stores = make_clusters(sizes=(3, 2), n=60, p=4, distance=2.0).tables()
+    >>> dataset_facts(conjoin.partition(stores, target="y"), "d1")["members"]
+    ['d1', 'd2', 'd3']
+    """
+    lines, view = result.explain(name), View(result)
+    cluster, model = result.labels[name], result.coefficients[name]
+    scored = result.analysis.scored(result.strategy) if result.classes else None
+    models = _dataset_models(result, view, name)
+    found = {
+        "dataset": name,
+        "cluster": cluster,
+        "number": cluster + 1,
+        "members": result.clusters[cluster],
+        "rows": model.rows,
+        "strategy": result.strategy,
+        "family": result.family,
+        **({"classes": list(result.classes)} if result.classes else {}),
+        "reason": "",
+        "models": models,
+        # The same under the names that scripts know.
+        "errors": {
+            OLD_NAMES[key].format(result.strategy): one["error"]
+            for key, one in models.items()
+            if key in OLD_NAMES
+        },
+        **({} if scored is None else {"scores": dataset_scores(scored.scores[name])}),
+        "alternatives": [_alternative(result, view, name, line) for line in lines],
+        "coef": {
+            feature: {
+                "own": model.coef[feature],
+                "in_use": model.coef[feature],
+                "pooled": result.pooled.coef[feature],
+                "shift": finite((model.coef[feature] - result.pooled.coef[feature]) * width),
+            }
+            for feature, width in _widths(result.pooled)
+        },
+    }
+    return {**found, "reason": wording.reason(found)}
+
+
+def _alternative(result: "Partition", view: View, name: str, line: "Alternative") -> dict[str, Any]:
+    others = [n for n in result.clusters[line.cluster] if n != name]
+    return {
+        "cluster": line.cluster,
+        "number": line.cluster + 1,
+        "own": line.cluster == result.labels[name],
+        "datasets": others,
+        "verdict": line.verdict,
+        "gain": finite(line.gain),
+        "percent": view.percent(finite(line.gain), [name, *others]),
+        **_interval(line.interval),
+    }
+
+
+def _dataset_models(result: "Partition", view: View, name: str) -> dict[str, dict[str, Any]]:
+    """Return the errors of several models on held-out rows of one dataset."""
+    found = {"in_use": _error(result, result.coefficients[name])}
+    details = view.details
+    if details is not None:
+        k = view.position[name]
+        for key in wording.MODELS:
+            if key in details.errors:
+                error = finite(float(details.errors[key][k]))
+                found[key] = {"error": error, "shown": view.measure.shown(error)}
+    return found
+
+
+def _widths(fit: Fit) -> Iterator[tuple[str, float]]:
+    """Yield the coefficients of a model by name, each with the width of its column."""
+    width = {column: high - low for column, (low, high) in fit.limits.items()}
+    columns = [column for line in fit.lines for column in line.coef]
+    for feature, column in zip(fit.coef, columns):
+        yield feature, width.get(column, 1.0)
+
+
+def comparison_facts(
+    result: "Comparison", a: str = "the first dataset", b: str = "the second dataset"
+) -> dict[str, Any]:
+    """Return a comparison as plain values; `a` and `b` name the two datasets in its sentence.
+
+    Examples
+    --------
+    >>> import conjoin
+    >>> from conjoin.datasets import make_pair
+    >>> one, two = make_pair(p=3, n=200, d=1.0).tables().values()
+    >>> comparison_facts(conjoin.compare(one, two, target="y"), "one", "two")["verdict"]
+    'apart'
+    """
+    fit = result.fit_joined
+    family = "logistic" if isinstance(fit, LogisticFit) else fit.family
+    measure = measure_of(family)
+    found = {
+        "conjoin": __version__,
+        "family": family,
+        "verdict": result.verdict,
+        "join": result.join,
+        "gain": finite(result.gain),
+        "interval": [finite(x) for x in result.interval],
+        "delta": result.delta,
+        "rows_to_settle": result.rows_to_settle,
+        "method": result.method,
+        "score": finite(result.score),
+        "error_separate": finite(result.error_separate),
+        "error_joined": finite(result.error_joined),
+        "shown_separate": measure.shown(result.error_separate),
+        "shown_joined": measure.shown(result.error_joined),
+        "models": {
+            name: {"rows": fit.rows, **_model(fit)}
+            for name, fit in (
+                ("a", result.fit_a), ("b", result.fit_b), ("joined", result.fit_joined),
+            )
+        },
+    }  # fmt: skip
+    return {**found, "sentence": wording.comparison_in_words(found, a, b)}
+
+
+# --- shared --------------------------------------------------------------------------------------
+
+
+def _error(result: "Partition", model: Fit) -> dict[str, float | None]:
+    shown = measure_of(result.family).shown(model.error)
+    return {"error": finite(model.error), "shown": shown}
+
+
+def _model(fit: Fit) -> dict[str, Any]:
+    return {"intercept": fit.intercept, "coef": dict(fit.coef)}
+
+
+def _interval(ends: tuple[float, float]) -> dict[str, Any]:
+    """Return an interval, and whether its ends are infinite because there are too few rows."""
+    few = all(math.isinf(end) for end in ends)
+    return {"interval": [finite(end) for end in ends], "too_few_rows": few}
+
+
+def _step(line: "Merge") -> dict[str, Any]:
+    return {
+        "left": list(line.left),
+        "right": list(line.right),
+        "joined": line.joined,
+        "verdict": line.verdict,
+        "gain": finite(line.gain),
+        **_interval(line.interval),
+    }

@@ -1,0 +1,466 @@
+"""Every sentence that is made from a result, in one place: page, terminal, notebook and JSON.
+
+Plain values of `report.facts` enter, English sentences leave. Sentences use straight quotes, so
+that terminals without Unicode can print them. What errors are called is in `report.measure`,
+and warnings about the data are in `report.cautions`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from conjoin.report.measure import Measure, error_text, measure_of
+from conjoin.report.numbers import (
+    finite,
+    number,
+    percent_change,
+    percent_of,
+    share,
+    signed,
+    unsigned,
+)
+from conjoin.text import listed
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+
+Facts = Mapping[str, Any]
+
+# Clusters named in a headline: the rest is in the table right below it.
+MOST_CLUSTERS_NAMED = 6
+# Times the other error from which a ratio is easier to read than a percentage (400 % higher).
+MOST_AS_PERCENT = 3.0
+# Percent behind the best from which a table says how many times the error is: 1,000 % is 11 times.
+MOST_BEHIND = 1000.0
+
+
+# What a model is fitted to, as heads of columns and lines of tables say it. "own" is strategy
+# 'separate'. "pooled" is `Partition.pooled`, which predicts unknown datasets; strategy 'pooled' is
+# a slightly different fit of the same rows, so it has another name.
+MODELS = {
+    "own": "own model",
+    "cluster": "cluster's model",
+    "others": "others' model",
+    "pooled": "pooled model",
+}
+IN_USE = "in use"
+
+
+# --- the verdict ---------------------------------------------------------------------------------
+
+# What each strategy is, in a few words.
+STRATEGIES = {
+    "separate": "one model per dataset, from its own rows only",
+    "pooled": "one model for all datasets",
+    "clusters": "one model per cluster",
+    "intercept": "one model for all, with one level per dataset",
+    "slopes": "partial pooling, one variance for all slopes",
+    "partial": "partial pooling, one variance per slope",
+    "full": "partial pooling, full covariance",
+    "mixture": "soft clusters: each dataset blends several models",
+    "auto": "average of the strategies, weighted by their errors",
+}
+# The same for a reader who wants to know which models there will be.
+BORROWED = "one model per dataset, with strength borrowed between datasets"
+MODELS_OF = {
+    "separate": "one model per dataset, each from its own rows only",
+    "pooled": "one model for all datasets",
+    "intercept": "one model for all datasets, with one level per dataset",
+}
+FOUND_AGAIN_NOTE = (
+    "The error of 'clusters' includes the uncertainty of finding the partition: it was found again "
+    "in every fold."
+)
+KEPT_NOTE = (
+    "The error of 'clusters' is too optimistic: this method finds the partition once, from all "
+    "rows."
+)
+
+
+def headline(facts: Facts) -> list[str]:
+    """Return the verdict: what to train, what it brings and how sure that is, sentence by sentence.
+
+    Errors are those on held-out rows. Percentages are of the error that is named beside them.
+    """
+    name, strategies = facts["strategy"], facts["strategies"]
+    measure, ours = measure_of(facts["family"]), strategies[name]
+    datasets, clusters = len(facts["datasets"]), [c["datasets"] for c in facts["clusters"]]
+    error = f"{measure.short} {error_text(ours['shown'], 4)}"
+    if datasets == 1:
+        return [f"There is one dataset, so there is one model (strategy '{name}'): {error}."]
+    best = ours["behind"] is not None and ours["behind"] <= 0
+    models = MODELS_OF.get(name, BORROWED)
+    words = f"{models} (strategy '{name}')"
+    if name == "clusters":
+        words = f"{models_in_words(clusters)}, strategy 'clusters'"
+    found = [f"{'Best choice' if best else 'In use'}: {words}: {error}."]
+    others = {"separate": f"with {datasets:,} separate models", "pooled": "with one model for all"}
+    changes = [
+        change(ours["error"], strategies[other]["error"], words)
+        + (_how_sure(strategies[other]) if best and other == "separate" else "")
+        for other, words in others.items()
+        if other != name
+    ]
+    found.append(f"Its {measure.name} is {' and '.join(changes)}.")
+    lowest = min(strategies, key=lambda other: _or_infinite(strategies[other]["error"]))
+    if name != "clusters":
+        plain = strategies["clusters"]
+        than = change(plain["error"], ours["error"], f"with '{name}'")
+        text = f"{measure.short} {error_text(plain['shown'], 4)}, {measure.name} {than}"
+        if lowest == "clusters" and not best:
+            text += f"{_how_sure(ours, plain['error'])}, the lowest of all strategies"
+        found.append(f"If you prefer plain models, train {models_in_words(clusters)}: {text}.")
+    if not best and lowest not in ("clusters", name):
+        behind = percent_of(ours["behind"], ours["error"])
+        amount = "" if behind is None else f": its {measure.name} is {unsigned(behind)} lower"
+        sure = _how_sure(ours) if amount else ""
+        found.append(f"Strategy '{lowest}' has the lowest error{amount}{sure}.")
+    return found
+
+
+def _or_infinite(error: float | None) -> float:
+    return math.inf if error is None else error
+
+
+def _how_sure(strategy: Facts, of: float | None = None) -> str:
+    """Return the standard error of a strategy's distance to the best one, in percent of an error.
+
+    By default in percent of the strategy's own error.
+    """
+    spread = percent_of(strategy["standard_error"], of or strategy["error"])
+    return f" (standard error {unsigned(spread)})" if spread else ""
+
+
+def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
+    """Return how many models clusters need, and which datasets are trained together.
+
+    >>> models_in_words([["a", "b"], ["c"]])
+    '2 models for 3 datasets ({a, b}, {c})'
+    >>> models_in_words([["a"], ["b"]]), models_in_words([["a", "b"]])
+    ('one model per dataset (no two are joined)', 'one model for all 2 datasets')
+    """
+    datasets = sum(map(len, clusters))
+    if len(clusters) == 1:
+        return "one model" if datasets == 1 else f"one model for all {datasets:,} datasets"
+    if len(clusters) == datasets:
+        return "one model per dataset (no two are joined)"
+    named = ", ".join("{" + listed(names) + "}" for names in clusters[:MOST_CLUSTERS_NAMED])
+    more = len(clusters) - MOST_CLUSTERS_NAMED
+    named += f" and {more:,} more clusters" if more > 0 else ""
+    return f"{len(clusters):,} models for {datasets:,} datasets ({named})"
+
+
+def in_short(result: "Partition") -> str:
+    """Return what was found, without errors, which can take long to find."""
+    return (
+        f"Clusters: {models_in_words(result.clusters)}. Predictions use strategy "
+        f"'{result.strategy}'. See errors, ledger() and report(path) for the evidence."
+    )
+
+
+def change(error: float | None, other: float | None, words: str) -> str:
+    """Say how much lower or higher an error is than another one.
+
+    >>> change(0.9, 1.0, "with one model"), change(5.0, 1.0, "with one model")
+    ('10.0 % lower than with one model', '5 times as high as with one model')
+    """
+    percent = percent_change(error, other)
+    if error is None or other is None or percent is None:
+        return f"not comparable with the error {words}"
+    if error > MOST_AS_PERCENT * other:
+        return f"{error / other:,.0f} times as high as {words}"
+    if percent < -99.5:  # would be written as 100 %
+        return f"more than 99 % lower than {words}"
+    if unsigned(percent).startswith("less"):
+        return f"the same as {words}"
+    return f"{unsigned(percent)} {'lower' if percent < 0 else 'higher'} than {words}"
+
+
+# --- the table of strategies ---------------------------------------------------------------------
+
+
+def by_error(strategies: Mapping[str, Facts]) -> list[tuple[str, Facts]]:
+    """Return strategies with their facts, the lowest error first, unknown errors last."""
+    return sorted(strategies.items(), key=lambda item: _or_infinite(item[1]["error"]))
+
+
+def behind_in_words(strategy: Facts) -> str:
+    """Say by how many percent a strategy's error is higher than that of the best one."""
+    percent = strategy["percent"]
+    if percent is None:
+        return "unknown"
+    if percent > MOST_BEHIND:
+        return f"{1 + percent / 100:,.0f} times"
+    return "best" if percent <= 0 else signed(percent).lstrip("+")
+
+
+def behind_interval(strategy: Facts) -> str:
+    """Return the interval of that percentage, which is never negative; empty for the best."""
+    low, high = strategy["percent_interval"]
+    if low is None or high is None or not 0 < strategy["percent"] <= MOST_BEHIND:
+        return ""
+    return f"{signed(max(low, 0.0)).lstrip('+')} to {signed(high).lstrip('+')}"
+
+
+def behind_with_error(strategy: Facts) -> str:
+    """Say the same with its standard error."""
+    text, spread = behind_in_words(strategy), strategy["percent_standard_error"]
+    if spread is None or not text.endswith("%"):
+        return text
+    decimals = 1 if "." in text else 0
+    return f"{text.removesuffix(' %')} ± {spread:,.{decimals}f} %"
+
+
+def behind_note(measure: Measure) -> str:
+    """Say what is in that column."""
+    return (
+        f"Behind the best: how much higher the {measure.name} is than that of the best strategy, ± "
+        "one standard error."
+    )
+
+
+def weight_in_words(weight: float | None) -> str:
+    """Return the weight of a strategy in 'auto'; empty where it has none."""
+    if not weight:
+        return ""
+    return f"{weight:.2f}" if weight >= 0.005 else "< 0.01"  # 0.00 would look like none
+
+
+# --- joins ---------------------------------------------------------------------------------------
+
+TOGETHER = (
+    "The clusters are chosen for all datasets together, so one join judged by itself can point the "
+    "other way."
+)
+ABOVE_INTERVAL = (
+    "A gain above its interval means that the two look more alike than chance usually allows."
+)
+
+
+def effect(gain: float | None, percent: float | None, measure: Measure) -> str:
+    """Say what a join does to the expected error.
+
+    >>> effect(-24.97, -0.5, measure_of("gaussian"))
+    'raises the expected squared error by 24.97 (0.5 %)'
+    """
+    if gain is None:
+        return "has an effect that cannot be estimated, because there are too few rows"
+    amount = f"{abs(gain):.4g}" + ("" if percent is None else f" ({unsigned(percent)})")
+    return f"{'lowers' if gain >= 0 else 'raises'} the expected {measure.name} by {amount}"
+
+
+def reason(facts: Facts) -> str:
+    """Say why a dataset is in its cluster, from the facts of `facts.dataset_facts`."""
+    name, measure = facts["dataset"], measure_of(facts["family"])
+    others = [n for n in facts["members"] if n != name]
+    lines = facts["alternatives"]
+    own = next((line for line in lines if line["own"]), None)
+    nearest = next((line for line in lines if not line["own"]), None)
+    text = f"{name} is trained {decision(others)}."
+    if own is not None:
+        words = effect(own["gain"], own["percent"], measure)
+        text += f" Joining them {words}; verdict: {own['verdict']}."
+    if nearest is not None:
+        words = effect(nearest["gain"], nearest["percent"], measure)
+        text += (
+            f" The nearest other cluster is {{{listed(nearest['datasets'])}}}. Joining it {words}; "
+            f"verdict: {nearest['verdict']}."
+        )
+    gains = [own and own["gain"], nearest and nearest["gain"]]
+    if (gains[0] or 0.0) < 0 or (gains[1] or 0.0) > 0:
+        text += f" {TOGETHER}"
+    return text
+
+
+def decision(others: Sequence[str], most: int | None = None) -> str:
+    """Say with which datasets one is trained."""
+    names = listed(others) if most is None else listed(others, most)
+    return f"with {names}" if others else "alone"
+
+
+def brief_reason(own: Facts | None, measure: Measure) -> str:
+    """Say in a table cell why a dataset is in its cluster."""
+    if own is None:
+        return "no join was worth it"
+    if own["gain"] is None:
+        return "too few rows for a model of its own"
+    return f"joining {brief_effect(own['percent'], measure)}"
+
+
+def brief_effect(percent: float | None, measure: Measure) -> str:
+    """Say in a table cell what a join does to the error."""
+    if percent is None:
+        return "has an unknown effect"
+    return f"{'lowers' if percent >= 0 else 'raises'} the {measure.name} by {unsigned(percent)}"
+
+
+def merge_in_words(merge: Facts, unit: str) -> list[str]:
+    """Say what a fork of the merge tree shows, line by line; `unit` is that of gains."""
+    percent, gain, (low, high) = merge["percent"], merge["gain"], merge["interval"]
+    text = "gain not known: too few rows"
+    if gain is not None and percent is not None:
+        text = f"gain {signed(percent)} of the error ({unit} {number(gain)}"
+        if low is not None and high is not None:
+            text += f", between {number(low)} and {number(high)}"
+        elif low is not None:
+            text += f", at least {number(low)}"
+        elif high is not None:
+            text += f", at most {number(high)}"
+        text += ")"
+    done = "joined" if merge["joined"] else "kept apart"
+    return [
+        f"{merge['left']}  +  {merge['right']}", text, f"verdict: {merge['verdict']}; {done}"
+    ]  # fmt: skip
+
+
+def gain_note(measure: Measure) -> str:
+    """Say what a gain is."""
+    return f"Gain: how much the {measure.gain} is expected to fall if the two are trained together."
+
+
+def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
+    """Say how to read the lines of a ledger, with what they need and no more."""
+    notes = [
+        gain_note(measure),
+        "Joined datasets either predict better together, or no difference between them could be "
+        "shown.",
+    ]
+    ends = [(line["gain"], line["interval"][1]) for line in lines]
+    if any(gain is not None and high is not None and gain > high for gain, high in ends):
+        notes.append(ABOVE_INTERVAL)
+    if any(line["joined"] and line["verdict"] == "apart" for line in lines):
+        notes.append(
+            "Some lines say 'apart' and are joined: a join is undone only at a stricter level that "
+            "accounts for the number of joins, and never where one model for all predicts best."
+        )
+    return notes
+
+
+# --- probabilities of classes --------------------------------------------------------------------
+
+UNKNOWN_SCORES = (
+    "The quality of the probabilities is not known: the model file was written without it."
+)
+
+
+def scores_in_words(means: Mapping[str, float | None] | None) -> str:
+    """Say how good the probabilities of classes are, from scores averaged over datasets."""
+    if means is None:
+        return UNKNOWN_SCORES
+    log_loss, brier, auc = score_texts(means)
+    return (
+        f"Probabilities on held-out rows, averaged over datasets: log loss {log_loss}, Brier score "
+        f"{brier}, AUC {auc}."
+    )
+
+
+def score_texts(scores: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return log loss, Brier score and AUC as text."""
+    area = finite(scores["auc"])
+    return (
+        f"{scores['log_loss']:.4g}",
+        f"{scores['brier']:.4g}",
+        "none" if area is None else f"{area:.3f}",
+    )
+
+
+def brier_note(classes: int) -> str:
+    """Say what the Brier score is."""
+    kind = "of one of the two classes" if classes == 2 else "summed over the classes"
+    return f"Brier score: mean squared difference between probability and outcome, {kind}."
+
+
+def shares_in_words(shares: Mapping[str, float | None]) -> str:
+    """Return the share of each class in the rows of a dataset."""
+    parts = (f"{label} {100 * (x or 0.0):.0f} %" for label, x in shares.items())
+    return f"Shares of classes: {', '.join(parts)}."
+
+
+def log_odds_note(classes: Sequence[Any]) -> str:
+    """Say what coefficients of two classes are."""
+    first, second = classes
+    return f"Coefficients add to the log-odds of {second!r} against {first!r}."
+
+
+def bin_in_words(b: Facts, positive: str | None) -> list[str]:
+    """Say what a dot of the calibration shows, line by line; `positive` is the class predicted."""
+    low, high = (share(end) for end in b["interval"])
+    what = "a class" if positive is None else f"'{positive}'"
+    return [
+        f"{share(b['predicted'])} predicted for {what}",
+        f"{share(b['observed'])} came true, between {low} and {high}",
+        f"{b['rows']:,} {'rows' if positive is not None else 'predictions'}",
+    ]
+
+
+# --- two datasets --------------------------------------------------------------------------------
+
+
+def comparison_in_words(facts: Facts, a: str, b: str) -> str:
+    """Say whether to join two datasets, what that brings and how sure it is."""
+    measure = measure_of(facts["family"])
+    first = {
+        "join": f"Join {a} and {b}",
+        "apart": f"Keep {a} and {b} apart",
+        "undecided": f"Undecided on {a} and {b}",
+    }[facts["verdict"]]
+    joined, separate = (error_text(facts[f"shown_{how}"]) for how in ("joined", "separate"))
+    found = [
+        f"{first}: joining {effect(facts['gain'], None, measure)}"
+        f"{_ends(facts['interval'], facts['delta'])}.",
+        f"The {measure.short} is {joined} joined and {separate} separate.",
+    ]
+    high = facts["interval"][1]
+    if facts["gain"] is not None and high is not None and facts["gain"] > high:
+        found.append(ABOVE_INTERVAL)
+    guess = "join them" if facts["join"] else "keep them apart"
+    if facts["verdict"] == "undecided":
+        found.append(_more_rows(facts))
+        found.append(f"The better guess (method {facts['method']}) is to {guess}.")
+    elif facts["join"] != (facts["verdict"] == "join") or facts["method"] != "risk":
+        score = "unknown" if facts["score"] is None else f"{facts['score']:+.3f}"
+        found.append(f"Method {facts['method']} says to {guess} (score {score}).")
+    return " ".join(found)
+
+
+def _ends(interval: Sequence[float | None], delta: float) -> str:
+    """Return the interval of a gain; each of its ends holds with the confidence of the level."""
+    low, high = interval
+    sure = f"with {100 * (1 - delta):g} % confidence"
+    if low is not None and high is not None:
+        return f" (gain between {low:+.4g} and {high:+.4g}, each end {sure})"
+    if low is not None:
+        return f" (gain at least {low:+.4g} {sure})"
+    return "" if high is None else f" (gain at most {high:+.4g} {sure})"
+
+
+def _more_rows(facts: Facts) -> str:
+    """Say how many more rows would settle an undecided comparison."""
+    factor = facts["rows_to_settle"]
+    if factor is None and facts["family"] == "logistic":
+        return "One of them has too few rows of a class for a verdict."
+    if factor is None:
+        return "Even a thousand times the rows would not settle it."
+    more = [math.ceil((factor - 1) * facts["models"][side]["rows"]) for side in ("a", "b")]
+    return (
+        f"About {factor:.1f} times the rows would settle it ({more[0]:,} more of the first, "
+        f"{more[1]:,} more of the second)."
+    )
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def title_of(target: str) -> str:
+    """Return the title of a page that was given none."""
+    return f"Which datasets to train together: {target}"
+
+
+def rows_drawn(rows: int, taught: int, used: int) -> str:
+    """Say which rows the picture of a representation shows."""
+    if used == rows:
+        return f"all {rows:,} rows"
+    return (
+        f"all {rows:,} rows, including the {taught:,} that trained the features; the models and "
+        f"tables on this page use the other {used:,}"
+    )

@@ -1,0 +1,48 @@
+"""What a reader should know before trusting a result."""
+
+import numpy as np
+
+import conjoin
+from conjoin.report.facts import facts
+from tests.report import results
+
+
+def test_odd_columns_and_noise():
+    text = " ".join(facts(results.odd(), details=True)["details"]["cautions"])
+    assert "1 column is a sum of other columns. Its coefficient has no meaning alone" in text
+    assert "wild: values very far from the others (up to" in text
+    assert "set 5: residuals more than three times as large" in text
+
+
+def test_the_noise_of_classes_is_not_named():
+    found = facts(results.choices(2), details=True)["details"]["cautions"]
+    assert not [text for text in found if "residuals" in text]
+
+
+def test_few_rows():
+    (text,) = facts(results.hostile())["cautions"]
+    assert text == (
+        "1 of 5 datasets has no more rows than features (3); its model relies mostly on the other "
+        "datasets."
+    )
+
+
+def test_a_feature_that_contains_the_target():
+    rng = np.random.default_rng(0)
+    tables = {}
+    for name in "ab":
+        y = rng.standard_normal(40)
+        tables[name] = {"x": rng.standard_normal(40), "twice": 2 * y, "y": y}
+    (text,) = facts(conjoin.partition(tables, target="y"))["cautions"]
+    assert text.startswith("The features predict 'y' almost exactly; does one of them contain it?")
+
+
+def test_a_dataset_of_one_class():
+    rng = np.random.default_rng(0)
+    tables = {}
+    for name in "abc":
+        x = rng.standard_normal(60)
+        y = np.where(x + rng.logistic(size=60) > 0, "yes", "no")
+        tables[name] = {"x": x, "y": np.full(60, "no") if name == "c" else y}
+    (text,) = facts(conjoin.partition(tables, target="y"))["cautions"]
+    assert text.startswith("1 of 3 datasets has rows of one class only; there is no AUC, and its")
