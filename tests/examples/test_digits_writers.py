@@ -1,4 +1,4 @@
-"""The example runs, joins writers with the same kind of page, and its heads are exact."""
+"""The example joins writers with the same kind of page, and its heads predict the same."""
 
 import runpy
 from pathlib import Path
@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="torch is not installed (extra nn)")
 SCRIPT = Path(__file__).parents[2] / "examples" / "digits_writers.py"
 
 
-def test_writers_are_joined_by_their_pages(capsys):
+def test_writers_with_the_same_kind_of_page_are_joined(capsys):
     runpy.run_path(str(SCRIPT), run_name="__main__")
     out = capsys.readouterr().out
     for page in ("upright", "sideways", "mirrored"):

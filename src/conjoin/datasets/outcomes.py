@@ -21,13 +21,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from conjoin._typing import AnyArray, FloatArray
-from conjoin.datasets.synthetic import as_columns, cluster_layout
+from conjoin._typing import FloatArray
+from conjoin.datasets.synthetic import SyntheticDatasets, cluster_layout
 from conjoin.errors import ArgumentError
 from conjoin.families import Response, expected, softmax
 from conjoin.moments.resample import stream
 from conjoin.paper.design import Gaussian
-from conjoin.tables.columns import Columns
 
 # Rows drawn where a mean over the population has no formula. The standard error of such a mean is
 # 0.7 % of one row's standard deviation; all models are averaged over the same rows.
@@ -40,7 +39,7 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticOutcomes:
+class SyntheticOutcomes(SyntheticDatasets):
     """Datasets of classes or counts drawn from known models.
 
     A model has linear predictors, as in `conjoin.LogisticFit`. Two classes have one, the log-odds
@@ -71,29 +70,11 @@ class SyntheticOutcomes:
     Response(family='logistic', classes=('c1', 'c2'))
     """
 
-    names: tuple[str, ...]
-    X: Mapping[str, FloatArray] = field(repr=False)
-    y: Mapping[str, AnyArray] = field(repr=False)
     slopes: Mapping[str, FloatArray] = field(repr=False)
     intercept: Mapping[str, FloatArray] = field(repr=False)
     design: Mapping[str, Gaussian] = field(repr=False)
     response: Response
     labels: Mapping[str, int] = field(repr=False)
-
-    def tables(self) -> dict[str, Columns]:
-        """Return each dataset as a table, as `conjoin.partition` takes it.
-
-        Returns
-        -------
-        dict of dataset name to columns
-            Columns x1, x2, ... and the target y.
-
-        Examples
-        --------
-        >>> list(make_class_pair(p=2).tables()["b"])
-        ['x1', 'x2', 'y']
-        """
-        return {name: as_columns(self.X[name], self.y[name]) for name in self.names}
 
     def mean(self, name: str, X: FloatArray) -> FloatArray:
         """Return the true expectation of the target on rows of a dataset.

@@ -19,7 +19,42 @@ from conjoin.tables.columns import Columns
 
 
 @dataclass(frozen=True, eq=False)
-class SyntheticCollection:
+class SyntheticDatasets:
+    """Rows of synthetic datasets; subclasses add the true models.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the datasets.
+    X, y : mappings of name to array, shapes (rows, p) and (rows,)
+        Features and targets of each dataset.
+    """
+
+    names: tuple[str, ...]
+    X: Mapping[str, FloatArray] = field(repr=False)
+    y: Mapping[str, AnyArray] = field(repr=False)
+
+    def tables(self) -> dict[str, Columns]:
+        """Return each dataset as a table, as `conjoin.partition` takes it.
+
+        Returns
+        -------
+        dict of dataset name to columns
+            Columns x1, x2, ... and the target y.
+
+        Examples
+        --------
+        >>> list(make_pair(p=2).tables()["a"])
+        ['x1', 'x2', 'y']
+        """
+        return {
+            name: {**{f"x{j + 1}": x for j, x in enumerate(self.X[name].T)}, "y": self.y[name]}
+            for name in self.names
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticCollection(SyntheticDatasets):
     """Datasets drawn from known linear models.
 
     Parameters
@@ -44,28 +79,10 @@ class SyntheticCollection:
     (('d1', 'd2', 'd3'), {'d1': 0, 'd2': 0, 'd3': 1})
     """
 
-    names: tuple[str, ...]
-    X: Mapping[str, FloatArray] = field(repr=False)
-    y: Mapping[str, FloatArray] = field(repr=False)
     beta: Mapping[str, FloatArray] = field(repr=False)
     design: Mapping[str, Gaussian] = field(repr=False)
     sigma: float
     labels: Mapping[str, int] = field(repr=False)
-
-    def tables(self) -> dict[str, Columns]:
-        """Return each dataset as a table, as `conjoin.partition` takes it.
-
-        Returns
-        -------
-        dict of dataset name to columns
-            Columns x1, x2, ... and the target y.
-
-        Examples
-        --------
-        >>> list(make_pair(p=2).tables()["a"])
-        ['x1', 'x2', 'y']
-        """
-        return {name: as_columns(self.X[name], self.y[name]) for name in self.names}
 
     def population_error(self, name: str, slopes: FloatArray, intercept: float = 0.0) -> float:
         """Return the exact mean squared error of a linear model on new rows of a dataset.
@@ -312,8 +329,3 @@ def cluster_layout(
         )
     labels = [cluster for cluster, size in enumerate(sizes) for _ in range(size)]
     return tuple(f"d{k + 1}" for k in range(total)), rows, labels
-
-
-def as_columns(X: FloatArray, y: AnyArray) -> Columns:
-    """Return rows X (n, p) with target y (n,) as columns x1, x2, ..., y."""
-    return {**{f"x{j + 1}": column for j, column in enumerate(X.T)}, "y": y}

@@ -98,7 +98,7 @@ def network_of(source: "Source") -> tuple[list[str | None], Any]:
         if representation is None:
             raise ArgumentError(
                 "The result has no representation, so there is no network to attach heads to; fit "
-                "it with representation='mlp1', say, or pass the embedding it was fitted to."
+                "it with representation='mlp1', or pass the embedding it was fitted to."
             )
         features = representation.features
     if not isinstance(features, (MLPFeatures, TapFeatures)):
