@@ -1,14 +1,13 @@
 """Time `conjoin partition` on a large Parquet file against a plain sum in DuckDB.
 
-    python -m benchmarks.speed.files
+    python -m benchmarks.speed.files [--output FILE]
 
 1,000,000 rows of 1,000 datasets with 10 columns are written to a temporary folder (seed 0). DuckDB
-sums every column by dataset; then the command line finds the partition, start-up included. Prints
-both, the bound of three times the sum plus ten seconds, and the time of `conjoin --help`; writes
-`files.csv`.
+sums every column by dataset. Then the command line finds the partition, start-up included. Prints
+both times, a bound (three times the sum plus ten seconds) and the time of `conjoin --help`; writes
+them to ``files.csv``.
 """
 
-import csv
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-RESULTS = Path(__file__).with_name("files.csv")
+from benchmarks.speed.common import output_of, write_csv
+
+OUTPUT = Path(__file__).with_name("files.csv")
+# The size behind the stored times; with another one, new times cannot be compared with them.
 DATASETS, ROWS, COLUMNS, CLUSTERS = 1000, 1000, 10, 5
 COMMAND = [sys.executable, "-m", "conjoin.cli.main"]
 
@@ -57,7 +59,8 @@ def seconds_of_command(*arguments: str) -> tuple[float, str]:
 
 
 def main() -> int:
-    """Run the comparison."""
+    """Time the sum, the partition and the help; print and write them."""
+    output = output_of(__doc__, OUTPUT)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sales.parquet"
         write(path)
@@ -67,11 +70,9 @@ def main() -> int:
     bound = 3 * summed + 10
     print(text.splitlines()[0])
     print(f"sum {summed:.2f} s, partition {found:.2f} s, bound {bound:.2f} s, help {helped:.2f} s")
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["rows", "datasets", "columns", "sum", "partition", "bound", "help"])
-        times = (f"{x:.3f}" for x in (summed, found, bound, helped))
-        writer.writerow([DATASETS * ROWS, DATASETS, COLUMNS, *times])
+    header = ["rows", "datasets", "columns", "sum", "partition", "bound", "help"]
+    times = (f"{x:.3f}" for x in (summed, found, bound, helped))
+    write_csv(output, header, [[DATASETS * ROWS, DATASETS, COLUMNS, *times]])
     return 0
 
 

@@ -2,43 +2,47 @@
 
     python -m benchmarks.speed.paper_rows [--output FILE]
 
-Settings: n = 50, p = 10, 1,000 resamples for tuning, for each expectation and for the final pass,
-the 801 alphas of the grid, datasets of 1,000 rows. The plain procedure samples rows of a frame for
-every resample, 1,000 times for each of the five expectations in A0 and B0, forms the
-(n1+n2) x (n1+n2) matrices of the paper, draws 1,000 out-of-samples, and evaluates phi and psi alpha
-by alpha; to its favour all alphas see the same resamples, where the printed loop draws anew for
-each of them.
+Settings: n = 50, p = 10, datasets of 1,000 rows, the 801 alphas of the grid, and 1,000 resamples
+for tuning, for each expectation and for the final pass.
+
+The plain procedure samples rows of a frame for every resample, 1,000 times for each of the five
+expectations in A0 and B0. It forms the (n1+n2) x (n1+n2) matrices of the paper, draws 1,000
+out-of-samples, and evaluates phi and psi one alpha after the other. One thing is in its favour: all
+alphas use the same resamples, where the printed loop draws new ones for each of them.
+
 Ours is the public `Tuned` criterion: one pair from rows to decision, and Algorithm 3 over 20
-datasets.
+datasets. Times, ratios and decisions are printed and written to ``paper_rows.csv``.
 """
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-import argparse
-import csv
 import sys
 import time
 from collections.abc import Callable
 from math import e, log, sqrt
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import conjoin
-from conjoin.api.pipeline import to_units
+from benchmarks.speed.common import output_of, write_csv
 from conjoin.criterion import PairScore
+from conjoin.engine.criteria import to_units
 from conjoin.paper.greedy import greedy
 from conjoin.paper.tuned import TunedUnit
 from conjoin.tables import collect
 
-N, P, RESAMPLES, ROWS, DATASETS = 50, 10, 1000, 1000, 20
+# The paper's settings: n and p as in its Table 3, its resamples, its grid of alphas and its delta.
+N, P, RESAMPLES = 50, 10, 1000
 ALPHAS = 2 + 0.01 * np.arange(801)
 DELTA = 0.1
-DEFAULT_OUTPUT = Path(__file__).parent / "paper_rows.csv"
+# Enough rows for three parts (400, 400 and 200), each larger than n.
+ROWS = 1000
+# Datasets of each of two clusters: 20 datasets are 190 pairs, enough for the mean time of a pair.
+CLUSTER = 10
+# Calls of our pair; one takes less than a tenth of a second.
+REPEATS = 5
+OUTPUT = Path(__file__).parent / "paper_rows.csv"
 
 
 def plain_sample(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
@@ -51,7 +55,7 @@ def plain_sample(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, pd.DataFr
 def plain_sides(
     X1: np.ndarray, y1: np.ndarray, X2: np.ndarray, y2: np.ndarray, A0: float, B0: np.ndarray
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return what phi > psi says over the grid, and the three coefficient vectors."""
+    """Return phi > psi at each alpha, and the three coefficient vectors."""
     p, n0 = X1.shape[1], len(y1) + len(y2) - X1.shape[1]
     b1, b2 = (np.linalg.inv(X.T @ X) @ X.T @ y for X, y in ((X1, y1), (X2, y2)))
     Xc, yc = np.vstack([X1, X2]), np.concatenate([y1, y2])
@@ -68,22 +72,26 @@ def plain_sides(
     trace, trace2 = float(np.trace(Sigma)), float(np.trace(Sigma @ Sigma))
     norm = float(np.linalg.norm(Sigma, 2))
     g = float((b1 - b2) @ B0 @ (b1 - b2))
-    values = (n0, A0, s2c, Dd2, trace, trace2, norm, g)
-    return np.array([plain_join(alpha, *values) for alpha in ALPHAS.tolist()]), (b1, b2, bc)
+    sample = Sample(n0, A0, s2c, Dd2, trace, trace2, norm, g)
+    return np.array([plain_join(alpha, sample) for alpha in ALPHAS.tolist()]), (b1, b2, bc)
 
 
-def plain_join(
-    a: float,
-    n0: float,
-    A0: float,
-    s2c: float,
-    Dd2: float,
-    trace: float,
-    trace2: float,
-    norm: float,
-    g: float,
-) -> bool:
+class Sample(NamedTuple):
+    """What phi and psi need of a resampled pair, in the paper's symbols."""
+
+    n0: float
+    A0: float
+    s2c: float
+    Dd2: float
+    trace: float
+    trace2: float
+    norm: float
+    g: float
+
+
+def plain_join(a: float, sample: Sample) -> bool:
     """Evaluate phi > psi at one alpha."""
+    n0, A0, s2c, Dd2, trace, trace2, norm, g = sample
     tau = n0 + 2 * sqrt(n0 * a) + 2 * a
     lower = tau * (3 + 4 * sqrt(a / n0))
     phi = n0 * A0 / lower * s2c - 2 * A0 * (1 + 2 * sqrt(a / n0)) / lower * Dd2
@@ -157,77 +165,76 @@ def plain_pair(one: pd.DataFrame, two: pd.DataFrame, seed: int) -> tuple[float, 
 def plain_round(
     one: pd.DataFrame, two: pd.DataFrame, A0: float, B0: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Draw from both frames once: what phi > psi says at each alpha, and what joining gained."""
+    """Draw once from both frames; return phi > psi at each alpha, and the gain of joining."""
     (X1, y1, rest1), (X2, y2, rest2) = plain_sample(one), plain_sample(two)
     join, (b1, b2, bc) = plain_sides(X1, y1, X2, y2, A0, B0)
     own = plain_error(b1, rest1) + plain_error(b2, rest2)
     return join, own - plain_error(bc, rest1) - plain_error(bc, rest2)
 
 
-def main() -> int:
-    """Time both, print the ratios, write them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT)
-    output = parser.parse_args().output
-    stores = conjoin.datasets.make_clusters(
-        sizes=(10, 10), n=ROWS, p=P, distance=0.3, random_state=0
-    )
-    tables = stores.tables()
-    frames = [pd.DataFrame(tables[name]) for name in stores.names]
-    criterion = conjoin.Tuned(n=N, resamples=RESAMPLES)
-
-    def our_pair() -> PairScore:
-        units = to_units(collect({"a": frames[0], "b": frames[1]}, target="y"), intercept=False)
-        return criterion.compare(*(criterion.prepare(unit, 0) for unit in units))
-
-    our_pair()  # imports and first-use costs
-    started = time.perf_counter()
-    alpha, score = plain_pair(frames[0], frames[1], seed=0)
-    plain = time.perf_counter() - started
-    repeats = 5
-    started = time.perf_counter()
-    for _ in range(repeats):
-        ours = our_pair()
-    single = (time.perf_counter() - started) / repeats
+class Counted(conjoin.Tuned):
+    """The criterion, with a count of the pairs that it compares."""
 
     pairs = 0
 
-    class Counted(conjoin.Tuned):
-        def compare(self, a: TunedUnit, b: TunedUnit) -> PairScore:
-            nonlocal pairs
-            pairs += 1
-            return super().compare(a, b)
+    def compare(self, a: TunedUnit, b: TunedUnit) -> PairScore:
+        """Count and compare."""
+        Counted.pairs += 1
+        return super().compare(a, b)
 
-    counted = Counted(n=N, resamples=RESAMPLES)
+
+def units_of(tables: Any) -> list[Any]:
+    """Return the units of some tables, as criteria take them."""
+    return to_units(collect(tables, target="y"), intercept=False)
+
+
+def our_pair(pair: dict[str, pd.DataFrame]) -> PairScore:
+    """Decide one pair from its rows."""
+    criterion = conjoin.Tuned(n=N, resamples=RESAMPLES)
+    return criterion.compare(*(criterion.prepare(unit, 0) for unit in units_of(pair)))
+
+
+def measure() -> list[tuple[str, float, float, str]]:
+    """Time all three; return what was timed, seconds, ratio to the plain pair, and a note."""
+    stores = conjoin.datasets.make_clusters(
+        sizes=(CLUSTER, CLUSTER), n=ROWS, p=P, distance=0.3, random_state=0
+    )
+    tables = stores.tables()
+    one, two = (pd.DataFrame(tables[name]) for name in stores.names[:2])
+    pair = {"a": one, "b": two}
+    our_pair(pair)  # imports and first-use costs
     started = time.perf_counter()
-    result = greedy(counted, to_units(collect(tables, target="y"), intercept=False), 0)
-    each = (time.perf_counter() - started) / pairs
-
-    rows = [
+    alpha, score = plain_pair(one, two, seed=0)
+    plain = time.perf_counter() - started
+    started = time.perf_counter()
+    for _ in range(REPEATS):
+        ours = our_pair(pair)
+    single = (time.perf_counter() - started) / REPEATS
+    Counted.pairs = 0
+    started = time.perf_counter()
+    result = greedy(Counted(n=N, resamples=RESAMPLES), units_of(tables), 0)
+    each = (time.perf_counter() - started) / Counted.pairs
+    decision = f"alpha {ours.alpha:.2f}, score {ours.score:+.3f}"
+    whole = f"{Counted.pairs} pairs, {len(result.clusters)} clusters"
+    return [
         ("plain pair on rows", plain, 1.0, f"alpha {alpha:.2f}, score {score:+.3f}"),
-        (
-            "ours, single pair",
-            single,
-            plain / single,
-            f"alpha {ours.alpha:.2f}, score {ours.score:+.3f}",
-        ),
-        (
-            "ours, a pair in Algorithm 3",
-            each,
-            plain / each,
-            f"{pairs} pairs, {len(result.clusters)} clusters",
-        ),
+        ("ours, single pair", single, plain / single, decision),
+        ("ours, a pair in Algorithm 3", each, plain / each, whole),
     ]
+
+
+def main() -> int:
+    """Print and write the times."""
+    output = output_of(__doc__, OUTPUT)
+    rows = measure()
     print(
         f"n={N} p={P} resamples={RESAMPLES} alphas={len(ALPHAS)} rows={ROWS}, one thread, "
         f"numpy {np.__version__}, Python {sys.version.split()[0]}"
     )
     for what, seconds, ratio, note in rows:
         print(f"{what:30s} {seconds:9.4f} s   {ratio:7.0f}x   {note}")
-    with output.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["what", "seconds", "ratio", "note"])
-        writer.writerows((w, f"{s:.5f}", f"{r:.0f}", note) for w, s, r, note in rows)
+    cells = ((what, f"{s:.5f}", f"{ratio:.0f}", note) for what, s, ratio, note in rows)
+    write_csv(output, ["what", "seconds", "ratio", "note"], cells)
     return 0
 
 

@@ -19,8 +19,8 @@ from conjoin.representations.perceptron import train_perceptron
 from conjoin.representations.torch.mlp import as_linear, first_layers
 from conjoin.representations.training import Training
 
-# Rows, columns, hidden layers: the paper's two networks, and a wider one. With 100,000 rows an epoch
-# takes a tenth of a second or more.
+# Rows, columns, hidden layers: the paper's two networks, and a wider one. With 100,000 rows an
+# epoch takes a tenth of a second or more.
 CASES = [(100_000, 20, 1), (100_000, 20, 2), (100_000, 40, 2)]
 # The best of three: one disturbed round does no harm.
 ROUNDS = 3

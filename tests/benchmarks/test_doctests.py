@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-ARENA = sorted((ROOT / "benchmarks" / "arena").rglob("*.py"))
+FILES = sorted((ROOT / "benchmarks").rglob("*.py"))
 MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for path in ARENA
+    for path in FILES
     if ">>>" in path.read_text(encoding="utf-8")
 ]
 
