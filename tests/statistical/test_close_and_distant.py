@@ -65,8 +65,8 @@ def test_distant_clusters_are_recovered(classes, seed):
     far = make_class_clusters((4, 4), 250, 3, 5.0, classes, random_state=seed)
     result = conjoin.partition(far.tables(), target="y")
     assert result.labels == dict(far.labels)
-    assert result.verdicts[-1].verdict == "apart"
-    assert not result.verdicts[-1].joined
+    assert result.ledger()[-1].verdict == "apart"
+    assert not result.ledger()[-1].joined
 
 
 @both
