@@ -9,9 +9,10 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.slow
-def test_files_become_models_within_a_minute(paper_data):
+def test_files_become_models_much_faster_than_in_the_paper(paper_data):
+    """Half of the paper's time, even on a busy machine; the stored times are below a minute."""
     for timing in run_timings(paper_data, greedy=False):
-        assert timing.total < 60, timing
+        assert timing.total < timing.paper / 2, timing
         assert 0 < timing.training_share < 1
 
 
