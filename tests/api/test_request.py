@@ -1,0 +1,138 @@
+"""Every option has one default, one help text and one check on all faces."""
+
+from inspect import Parameter, signature
+
+import pytest
+from typer.main import get_command
+
+import conjoin
+from conjoin.api.compare import compare
+from conjoin.api.partition import partition
+from conjoin.api.request import (
+    PAIR_METHODS,
+    PAPER_METHODS,
+    PairRequest,
+    PredictionOptions,
+    Request,
+    described,
+)
+from conjoin.cli.main import app
+from conjoin.cli.options import flag_of
+from conjoin.engine.criteria import OWN
+from conjoin.errors import ArgumentError
+from conjoin.estimators.join import NOT_HERE
+from conjoin.report.again import commands
+from conjoin.result.partition import Partition
+
+NAMES_OF_SKLEARN = {"intercept": "fit_intercept"}
+
+
+def defaults(function):
+    """Return the arguments of a function that are options, with their defaults."""
+    found = signature(function).parameters
+    skipped = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    return {name: one.default for name, one in found.items() if one.kind not in skipped}
+
+
+@pytest.mark.parametrize(("function", "request_"), [(partition, Request), (compare, PairRequest)])
+def test_functions_take_every_option_with_its_default(function, request_):
+    found = defaults(function)
+    for name in described(request_):
+        expected = Parameter.empty if name == "target" else getattr(request_, name)
+        assert found.pop(name) == expected
+    assert set(found) <= {"data", "progress", "a", "b"}  # what is no option
+
+
+@pytest.mark.parametrize(("function", "request_"), [(partition, Request), (compare, PairRequest)])
+def test_docstrings_describe_every_option(function, request_):
+    words = " ".join(function.__doc__.split())
+    for name, option in described(request_).items():
+        assert f" {name} : {option.described()}" in words
+        assert option.help in words
+
+
+@pytest.mark.parametrize("estimator", [conjoin.JoinRegressor, conjoin.JoinClassifier])
+def test_estimators_take_every_option_with_its_default(estimator):
+    found = estimator().get_params()
+    for request_ in (Request, PredictionOptions):
+        for name in described(request_):
+            if name in NOT_HERE and name not in NAMES_OF_SKLEARN:
+                continue
+            assert found.pop(NAMES_OF_SKLEARN.get(name, name)) == getattr(request_, name)
+    assert set(found) <= {"by", "verbose", "family"}
+
+
+@pytest.mark.parametrize(
+    ("command", "request_"),
+    [("partition", Request), ("compare", PairRequest), ("predict", PredictionOptions)],
+)
+def test_the_command_line_takes_every_option_with_its_default(command, request_):
+    options = {one.opts[0]: one for one in get_command(app).commands[command].params}
+    for name, option in described(request_).items():
+        found = options[flag_of(name, option)]
+        assert option.help in found.help
+        if name != "target":
+            assert found.default == getattr(request_, name)
+
+
+def test_predict_takes_every_option_of_prediction():
+    for name in ("on_unseen", "limit"):
+        assert defaults(Partition.predict)[name] == getattr(PredictionOptions, name)
+    assert set(described(PredictionOptions)) == {"on_unseen", "limit"}
+
+
+def test_the_page_names_the_options_that_are_not_defaults():
+    tables = conjoin.datasets.make_clusters(sizes=(2, 2), n=40, p=2).tables()
+    result = conjoin.partition(
+        tables, target="y", method="bic", weigh_by="rows", folds=5, intercept=False
+    )
+    found = commands(result)
+    for words in ("method='bic'", "weigh_by='rows'", "folds=5", "intercept=False"):
+        assert words in found["python"]
+    for words in ("--method bic", "--weigh-by rows", "--folds 5", "--no-intercept"):
+        assert words in found["shell"]
+    for words in ("delta", "random_state", "missing", "seed"):
+        assert words not in found["python"] + found["shell"]
+
+
+def test_criteria_of_pairs_are_those_of_the_request():
+    assert set(OWN) == set(PAIR_METHODS)
+    for name in PAPER_METHODS:
+        assert hasattr(conjoin.paper, name.capitalize())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"method": "magic"}, "method='magic' is unknown; expected one of auto, risk"),
+        ({"strategy": "magic"}, "strategy='magic' is unknown"),
+        ({"weigh_by": "cats"}, "weigh_by='cats' is unknown; expected one of datasets, rows"),
+        ({"family": "normal"}, "family='normal' is unknown"),
+        ({"missing": "guess"}, "missing='guess' is unknown"),
+        ({"columns": "all"}, "columns='all' is unknown; expected one of intersect, impute"),
+        ({"grouping": "random"}, "grouping='random' is unknown"),
+        ({"delta": 1.5}, "delta=1.5 is not a level"),
+        ({"folds": 1}, "folds=1"),
+        ({"folds": 2.5}, "folds=2.5"),
+        ({"random_state": -1}, "random_state=-1 is negative"),
+        ({"random_state": True}, "random_state=True is no seed"),
+        ({"learn_share": 0.3}, "learn_share=0.3 is for a representation"),
+        ({"representation": "mlp1", "learn_share": 0}, "learn_share=0"),
+        ({"method": "mallows"}, "method='mallows' is now called 'risk'"),
+    ],
+)
+def test_a_request_refuses_what_cannot_be_used(wrong, words):
+    with pytest.raises(ArgumentError, match=None) as caught:
+        Request(target="y", **wrong)
+    assert words in str(caught.value)
+
+
+def test_a_request_is_frozen_and_plain():
+    request = Request(target="y", method="bic", options={"n": 3, "design": object()})
+    with pytest.raises(AttributeError):
+        request.delta = 0.2
+    plain = request.to_plain()
+    assert plain["method"] == "bic"
+    assert plain["n"] == 3
+    assert "design" not in plain
+    assert "target" not in plain

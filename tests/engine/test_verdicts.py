@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+import conjoin
+from conjoin.engine import verdicts as verdicts_module
+from conjoin.engine.verdicts import FIRST_LINES
+
+TABLES = conjoin.datasets.make_clusters(sizes=(8, 8), n=30, p=2, distance=2.0).tables()
+
+
+@pytest.fixture(scope="module")
+def result():
+    return conjoin.partition(TABLES, target="y")
+
+
+def test_a_line_has_the_same_numbers_however_many_are_asked_for(result):
+    whole = result.ledger()
+    assert result.ledger(5) == whole[:5]
+    assert conjoin.partition(TABLES, target="y").ledger(5) == whole[:5]
+
+
+def test_a_long_ledger_is_judged_in_fixed_portions(result, monkeypatch):
+    monkeypatch.setattr(verdicts_module, "MOST_INTERVALS", 10)
+    one, two = (conjoin.partition(TABLES, target="y") for _ in range(2))
+    assert len(one.analysis.steps) > FIRST_LINES
+    first, whole = one.ledger(3), one.ledger()
+    assert repr(two.ledger()) == repr(whole)  # nan is not equal to itself
+    assert repr(first) == repr(whole[:3])
+    assert all(np.isnan(line.interval).all() for line in whole)
+    assert [line.verdict for line in whole] == [line.verdict for line in result.ledger()]
+
+
+def test_the_own_cluster_comes_first_then_the_others_by_gain(result):
+    for name, label in result.labels.items():
+        found = result.explain(name)
+        assert found[0].cluster == label
+        gains = [line.gain for line in found[1:]]
+        assert gains == sorted(gains, reverse=True)
+    assert result.analysis.all_alternatives["d1"] == result.explain("d1")
+
+
+def test_with_very_many_datasets_only_the_nearest_cluster_is_compared(monkeypatch):
+    monkeypatch.setattr(verdicts_module, "FEW_DATASETS", 3)
+    sizes = (3, 3, 3)
+    tables = conjoin.datasets.make_clusters(sizes=sizes, n=60, p=2, distance=3.0).tables()
+    result = conjoin.partition(tables, target="y")
+    assert len(result.clusters) == 3
+    assert len(result.analysis.all_alternatives["d1"]) == 2
+    assert len(result.explain("d1")) == 3
