@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "screenshots"
 README = ROOT / "docs" / "images" / "report.png"
 CLASSES = ROOT / "tests" / "golden" / "classes.json"
-DATA = ROOT / "src" / "conjoin" / "data" / "seoul_bikes.csv.gz"
+DATA = ROOT / "src" / "conjoin" / "datasets" / "data" / "seoul_bikes.csv.gz"
 
 
 def write_pages() -> list[str]:

@@ -29,7 +29,7 @@ def names(page, table, column=0):
 def test_sorting(opened):
     page = opened("many")
     before = names(page, "dataset-table")
-    button = page.page.get_by_role("button", name="own", exact=True)
+    button = page.page.get_by_role("button", name="own model", exact=True)
     button.click()
     errors = [float(x) for x in names(page, "dataset-table", 3)]
     assert errors == sorted(errors)
@@ -93,7 +93,7 @@ def test_the_calibration_tells_its_numbers(opened):
     figure = page.page.get_by_role("img", name="Calibration: how often predictions")
     figure.scroll_into_view_if_needed()
     page.page.locator("svg.calibration circle").first.hover()
-    assert "predicted for ‘yes & <b>no</b>’" in tip(page)
+    assert "predicted for 'yes & <b>no</b>'" in tip(page)
     assert "came true, between" in tip(page)
     page.page.get_by_label("Search scores").fill("<i>3")
     assert names(page, "score-table") == ["<i>3"]
@@ -136,7 +136,7 @@ def test_hostile_names_stay_text(opened):
 def test_many_datasets_are_reduced(opened):
     page = opened("many")
     assert len(names(page, "dataset-table")) == 500
-    assert "too many datasets for a line each" in page.page.locator("#map").text_content()
+    assert "too many datasets for one line each" in page.page.locator("#map").text_content()
     assert int(page.page.locator("#heat svg").get_attribute("data-m")) <= 40
 
 

@@ -188,7 +188,7 @@ def compare(
     with _notes():
         result = conjoin.compare(a, b, **asked, **_given(rule=rule))
     if as_json:
-        show_json(comparison_facts(result))
+        show_json(comparison_facts(result, a, b))
     else:
         show_comparison(result, a, b)
 
