@@ -1,7 +1,7 @@
 """Let one contestant compete: fit on training rows, predict test rows, within a time limit.
 
 A contestant and a `Task` enter; an `Outcome` leaves: predictions, time and a note. Each fit runs on
-one thread in a process of its own (where the system can fork). A failure is an outcome without
+one thread in a separate process (where the system can fork). A failure is an outcome without
 predictions.
 """
 

@@ -41,7 +41,7 @@ def write(path: Path) -> None:
 
 
 def seconds_of_sum(path: Path) -> float:
-    """Time DuckDB, in a connection of its own."""
+    """Time DuckDB, in a new connection."""
     sums = ", ".join(f"sum(x{j})" for j in range(COLUMNS))
     start = time.perf_counter()
     with duckdb.connect() as connection:

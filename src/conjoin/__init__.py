@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from conjoin.paper.direct import Direct
     from conjoin.paper.oracle import Oracle
     from conjoin.paper.tuned import Tuned
-    from conjoin.result.fits import LinearFit, LogisticFit
     from conjoin.result.comparison import Comparison
+    from conjoin.result.fits import LinearFit, LogisticFit
     from conjoin.result.load import load
     from conjoin.result.partition import Partition
     from conjoin.result.values import Alternative, Assignment, Estimate, Merge

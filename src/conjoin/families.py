@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
+from conjoin.api.request import FAMILIES
 from conjoin.checks import check_choice
 from conjoin.errors import DataError
 from conjoin.text import quoted
 
-FAMILIES = ("auto", "gaussian", "logistic", "poisson")
 # Most classes of a target. A model has columns times classes coefficients and its Gram matrix the
 # square of that many numbers; a target with more distinct values is most often a name or a number.
 MOST_CLASSES = 50

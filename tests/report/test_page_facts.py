@@ -8,7 +8,6 @@ import pytest
 import conjoin
 from conjoin.datasets import make_clusters
 from conjoin.report.facts import facts
-from conjoin.report.view import colours
 from tests.report import results
 
 
@@ -55,13 +54,3 @@ def test_one_cluster_has_no_coefficients_that_differ():
     tables = make_clusters(sizes=(2,), n=40, p=2).tables()
     page = facts(conjoin.partition(tables, target="y", strategy="clusters"), details=True)
     assert page["details"]["clusters"][0]["shifts"] == []
-
-
-def test_colours_go_to_the_largest_clusters():
-    names = [["a"], ["b", "c"], ["d"]]
-    assert colours(names) == [0, 1, 2]
-    many = [["x"]] * 5 + [["a", "b"]] * 9
-    found = colours(many)
-    assert found[:5] == [8] * 5
-    assert found[5:13] == list(range(8))
-    assert found[13] == 8

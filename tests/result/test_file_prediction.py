@@ -9,9 +9,12 @@ import pandas as pd
 import pytest
 
 import conjoin
+from conjoin.api.request import PredictionOptions
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError, ReadError
 from conjoin.result import file_prediction as prediction
 from conjoin.result.file_prediction import predict_source
+
+STRICT = PredictionOptions(on_unseen="raise")
 
 
 def make_frame(names, rows=40, seed=0):
@@ -57,11 +60,11 @@ def new():
     return frame.drop(columns="y")
 
 
-def written(model, path, output, **options):
+def written(model, path, output, options=None, query=None):
     """Predict a file and return the rows written and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        predict_source(model, [path], output, **options)
+        predict_source(model, [path], output, options, query=query)
     read = pd.read_parquet if output.suffix == ".parquet" else pd.read_csv
     return read(output), [str(w.message) for w in caught]
 
@@ -77,9 +80,8 @@ def of_frame(model, frame, **options):
 def test_batches_do_not_change_predictions(model, new, tmp_path, monkeypatch, batch, on_unseen):
     monkeypatch.setattr(prediction, "BATCH_ROWS", batch)
     new.to_parquet(tmp_path / "new.parquet", index=False)
-    frame, notes = written(
-        model, tmp_path / "new.parquet", tmp_path / "out.parquet", on_unseen=on_unseen
-    )
+    options = PredictionOptions(on_unseen=on_unseen)
+    frame, notes = written(model, tmp_path / "new.parquet", tmp_path / "out.parquet", options)
     expected = of_frame(model, new, on_unseen=on_unseen)
     if on_unseen == "pooled":
         assert frame["prediction"].tolist() == expected.tolist()
@@ -91,8 +93,8 @@ def test_batches_do_not_change_predictions(model, new, tmp_path, monkeypatch, ba
     assert notes == [
         f"2 datasets were not there at fitting ('e', 'f'); they get the {which}.",
         "10 of 160 rows name no dataset; they get the pooled model.",
-        "1 of 160 rows lie further outside the training rows than these are wide, most often in "
-        "column 'x'; they are predicted as at that limit.",
+        "1 of 160 rows lie far outside the training range (by more than its width), most often in "
+        "column 'x'; they are predicted as at that limit. limit=False allows extrapolation.",
     ]
 
 
@@ -137,10 +139,10 @@ def test_output_may_replace_the_input(model, new, tmp_path):
 def test_unseen_datasets_may_be_refused(model, new, tmp_path):
     new.to_parquet(tmp_path / "new.parquet", index=False)
     with pytest.raises(DataError, match="Dataset 'e' was not there at fitting"):
-        predict_source(model, [tmp_path / "new.parquet"], tmp_path / "out.csv", on_unseen="raise")
+        predict_source(model, [tmp_path / "new.parquet"], tmp_path / "out.csv", STRICT)
     assert [path.name for path in tmp_path.iterdir()] == ["new.parquet"]
     with pytest.raises(ArgumentError, match="on_unseen='magic' is unknown"):
-        predict_source(model, [tmp_path / "new.parquet"], tmp_path / "o.csv", on_unseen="magic")
+        PredictionOptions(on_unseen="magic")
 
 
 def test_files_name_datasets_as_at_fitting(files_model, tmp_path):
@@ -193,7 +195,7 @@ def test_databases(model, new, tmp_path, kind):
     frame, _ = written(model, f"{path}::sales", tmp_path / "out.parquet")
     assert frame["prediction"].tolist() == of_frame(model, new).tolist()
     with pytest.raises(DataError, match="'e' was not there"):  # the database is let go of
-        predict_source(model, [f"{path}::sales"], tmp_path / "out.parquet", on_unseen="raise")
+        predict_source(model, [f"{path}::sales"], tmp_path / "out.parquet", STRICT)
 
 
 def test_a_query_selects_rows(model, new, tmp_path):

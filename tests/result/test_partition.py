@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 import conjoin
+from conjoin.api.request import PredictionOptions
 from conjoin.datasets import make_clusters
 from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
+from conjoin.result.predictor import Noticed
 
 SLOPES = {0: (2.0, -1.0), 1: (-2.0, 1.0)}
 MEANS = {0: 0.0, 1: 5.0}
@@ -42,7 +44,7 @@ def result(frame):
 
 
 def pooled(result, frame):
-    rows, _ = result.encode(frame, "s0")
+    rows, _ = result.predictor.encode(frame, "s0")
     return result.pooled.predict(rows)
 
 
@@ -50,7 +52,7 @@ def test_columns_in_words(result):
     assert result.columns == {
         "x": "number",
         "z": "number",
-        "kind": f"category, 1 0/1 column against {result.schema.encodings[2].reference!r}",
+        "kind": f"category; 1 indicator column, reference {result.schema.encodings[2].reference!r}",
     }
 
 
@@ -130,7 +132,7 @@ def test_the_nearest_cluster_serves_a_dataset_that_was_not_there(result):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = result.predict(rows, "new", on_unseen="nearest")
-        expected = result.models[cluster].predict(result.encode(rows, "new")[0])
+        expected = result.models[cluster].predict(result.predictor.encode(rows, "new")[0])
         np.testing.assert_allclose(found, expected)
         assert np.mean((found - rows["y"]) ** 2) < 0.5
     both = pd.concat([rows_of(0, 30, 5).assign(store="n0"), rows_of(1, 30, 6).assign(store="n1")])
@@ -155,7 +157,7 @@ def test_values_missing_and_levels_unseen_at_fitting(frame, result):
     rows.loc[1, "x"] = np.nan
     found = result.predict(rows)
     assert np.isfinite(found).all()
-    features, _ = result.encode(rows)
+    features, _ = result.predictor.encode(rows)
     assert features[1, 0] == pytest.approx(frame["x"].mean())
     assert (features[:3, 2] == 0).all()
 
@@ -175,7 +177,7 @@ def test_rows_that_do_not_fit(frame, result):
 
 def test_limits(frame, result):
     far = frame[:3].assign(x=[0.0, 1e6, -1e6])
-    with pytest.warns(ConjoinWarning, match="2 of 3 rows lie further outside .* column 'x'"):
+    with pytest.warns(ConjoinWarning, match="2 of 3 rows lie far outside .* column 'x'"):
         kept = result.predict(far)
     free = result.predict(far, limit=False)
     assert kept[0] == free[0]
@@ -187,10 +189,12 @@ def test_limits(frame, result):
 
 
 def test_encoding_rows_and_predicting_them(frame, result):
-    rows, names = result.encode(frame)
+    rows, names = result.predictor.encode(frame)
     assert rows.shape == (480, 3)
     assert names == frame["store"].to_list()
-    assert (result.predict_encoded(rows, names) == result.predict(frame)).all()
+    found = result.predict_encoded(rows, names, PredictionOptions())
+    assert (found.linear[:, 0] == result.predict(frame)).all()
+    assert found.noticed == Noticed(rows=480, beyond_by_column={"x": 0, "z": 0, "kind=toys": 0})
     assert (result.predict(rows, names) == result.predict(frame)).all()
 
 
@@ -204,7 +208,9 @@ def test_a_new_dataset_of_a_cluster_is_placed_in_it(result, cluster, seed):
     assert sum(found.probabilities) + found.probability_new == pytest.approx(1)
     assert found.probabilities[cluster] == found.probability
     fresh = rows_of(cluster, 200, seed + 100)
-    error = np.mean((found.model.predict(result.encode(fresh, "new")[0]) - fresh["y"]) ** 2)
+    error = np.mean(
+        (found.model.predict(result.predictor.encode(fresh, "new")[0]) - fresh["y"]) ** 2
+    )
     assert error < 0.4
 
 
@@ -214,7 +220,9 @@ def test_a_new_dataset_of_no_cluster_is_placed_in_none(result):
     assert found.cluster is None
     assert found.probability == found.probability_new > 0.9
     fresh = rows_of(None, 200, 4)
-    error = np.mean((found.model.predict(result.encode(fresh, "new")[0]) - fresh["y"]) ** 2)
+    error = np.mean(
+        (found.model.predict(result.predictor.encode(fresh, "new")[0]) - fresh["y"]) ** 2
+    )
     assert error < 0.6
 
 
@@ -238,7 +246,7 @@ def test_rows_that_cannot_be_placed(result):
         result.assign(rows.drop(columns="x"), rows["y"])
 
 
-@pytest.mark.parametrize("method", ["risk", "direct"])
+@pytest.mark.parametrize("method", ["auto", "direct"])
 def test_results_are_pickled(frame, method):
     before = conjoin.partition(frame, target="y", by="store", method=method)
     for result in (before, before.using("clusters")):
@@ -246,7 +254,7 @@ def test_results_are_pickled(frame, method):
         assert copy == result
         assert copy.errors == result.errors
         assert copy.weights == result.weights
-        assert repr(copy.verdicts) == repr(result.verdicts)
+        assert repr(copy.ledger()) == repr(result.ledger())
         assert copy.columns == result.columns
         assert copy.predict(frame).tobytes() == result.predict(frame).tobytes()
         assert copy.using("pooled") == result.using("pooled")
@@ -257,7 +265,7 @@ def test_results_are_pickled(frame, method):
 def test_pickled_results_hold_no_rows():
     tables = make_clusters(sizes=(2, 2), n=2000, p=2).tables()
     result = conjoin.partition(tables, target="y")
-    assert len(result.errors) and len(result.verdicts)
+    assert len(result.errors) and len(result.ledger())
     assert len(pickle.dumps(result)) < 100_000
     assert tables["d1"]["x1"][:4].tobytes() not in pickle.dumps(result)
 
@@ -298,6 +306,7 @@ def test_explained_datasets(result):
 def test_print_says_what_was_found_without_finding_more():
     made = make_clusters(sizes=(2, 1), n=60, p=2, distance=3.0)
     result = conjoin.partition(made.tables(), target="y")
-    expected = "Train 2 models for 3 datasets: {d1, d2}, {d3} (strategy 'auto'). See errors"
+    expected = "Clusters: 2 models for 3 datasets ({d1, d2}, {d3}). Predictions use strategy 'auto'"
     assert str(result).startswith(expected)
-    assert "verdicts" not in vars(result.analysis)
+    assert "_verdicts" not in vars(result.analysis)
+    assert "errors" not in vars(result.analysis)

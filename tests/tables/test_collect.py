@@ -1,7 +1,6 @@
 """From tables of any kind to a collection of datasets."""
 
 import datetime
-from importlib import import_module
 
 import duckdb
 import numpy as np
@@ -10,7 +9,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from conjoin.api import request
 from conjoin.errors import ConjoinWarning
 from conjoin.tables import collect
 from tests.tables.helpers import refused
@@ -141,9 +139,6 @@ def test_numbers_in_the_byte_order_of_another_machine(frame):
 
 
 def test_choices_are_those_of_the_request(frame):
-    module = import_module("conjoin.tables.collect")  # not the function of the same name
-    assert module.MISSING_CHOICES == request.MISSING
-    assert module.COLUMN_CHOICES == request.COLUMNS
     refused(frame, "missing='guess' is unknown; expected one of indicator", missing="guess")
     refused(frame, "columns='all' is unknown; expected one of intersect", columns="all")
     refused(frame, "family='magic' is unknown", family="magic")

@@ -106,9 +106,11 @@ def headline(facts: Facts) -> list[str]:
     if name != "clusters":
         plain = strategies["clusters"]
         than = change(plain["error"], ours["error"], f"with '{name}'")
-        text = f"{measure.short} {error_text(plain['shown'], 4)}, {measure.name} {than}"
+        # A root is shown beside a percentage of its square, which then needs its name.
+        than = f"{measure.name} {than}" if measure.root else than
+        text = f"{measure.short} {error_text(plain['shown'], 4)}, {than}"
         if lowest == "clusters" and not best:
-            text += f"{_how_sure(ours, plain['error'])}, the lowest of all strategies"
+            text += f"{_how_sure(ours, plain['error'])}, the lowest error of all strategies"
         found.append(f"If you prefer plain models, train {models_in_words(clusters)}: {text}.")
     if not best and lowest not in ("clusters", name):
         behind = percent_of(ours["behind"], ours["error"])

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ from conjoin.tables.schema import Schema
 from conjoin.text import quoted
 
 SAVED = ("MLP", "Network")  # classes of representations whose settings a file can hold
-SHARE = 0.5  # default share of rows that train: as many rows for the features as for the models
 MOST_COLUMNS_SHOWN = 8  # names in an error message: enough to see a column that is missing
 
 
@@ -203,16 +201,6 @@ class RepresentedSchema(Schema):
     def represent(self, rows: FloatArray) -> FloatArray:
         """Return the features (rows, features) of inputs (rows, inputs)."""
         return self.learned.transform(rows)
-
-
-def check_learn_share(share: Any) -> None:
-    """Refuse a share that is not a number above 0 and at most 1."""
-    number = isinstance(share, Real) and not isinstance(share, bool)
-    if not number or not 0 < share <= 1:
-        raise ArgumentError(
-            f"learn_share={share!r} is not a share of the rows; expected a number above 0, such "
-            "as 0.5, and at most 1."
-        )
 
 
 def represent(

@@ -12,7 +12,10 @@ import narwhals as nw
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray
+from conjoin.api.request import COLUMNS, MISSING
+from conjoin.checks import check_choice
 from conjoin.errors import DataError, warn_caller
+from conjoin.families import check_family
 from conjoin.tables.encoding import Date, LeftOut, present
 from conjoin.tables.frame import Frame
 from conjoin.tables.names import SEPARATOR
@@ -26,6 +29,14 @@ MOST_SINGLE_ROWS = 2000
 # Its square is 1e300, so a sum of 1e8 squares still fits into float64 (up to 1.8e308).
 LARGEST = 1e150
 MOST_REASONS = 3  # columns that a warning lists with reasons: more do not fit on two lines
+
+
+def check_choices(missing: str, columns: str | None, family: str) -> None:
+    """Raise an error if an option of reading is not one of its choices."""
+    check_family(family)
+    check_choice("missing", missing, MISSING)
+    if columns is not None:
+        check_choice("columns", columns, COLUMNS)
 
 
 def check_target(frame: Frame, roles: Roles) -> None:

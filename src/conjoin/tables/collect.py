@@ -14,11 +14,11 @@ import narwhals as nw
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.checks import check_choice
 from conjoin.errors import DataError
-from conjoin.families import Response, check_family, classify
+from conjoin.families import Response, classify
 from conjoin.tables.assemble import EncodedRows, assemble
 from conjoin.tables.checks import (
+    check_choices,
     check_target,
     known_rows,
     lost_datasets,
@@ -42,10 +42,6 @@ from conjoin.tables.roles import Roles, check_roles
 from conjoin.tables.schema import Schema, complete_rows
 from conjoin.tables.stack import stack
 from conjoin.text import quoted
-
-# The same as in `api.request`, which must not import this module: it loads narwhals and Arrow.
-MISSING_CHOICES = ("indicator", "median", "drop", "raise")
-COLUMN_CHOICES = ("intersect", "impute")
 
 
 def collect(
@@ -117,10 +113,7 @@ def collect_rows(
     `family` "auto" treats text and booleans as classes, numbers as numbers. If `relative`, weights
     are divided by their mean.
     """
-    check_family(family)
-    check_choice("missing", missing, MISSING_CHOICES)
-    if columns is not None:
-        check_choice("columns", columns, COLUMN_CHOICES)
+    check_choices(missing, columns, family)
     collection = _collect(data, roles, missing, columns, fewest, family)
     mean = collection.weights.mean()
     if roles.weights is None or not relative or mean == 1:
