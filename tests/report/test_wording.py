@@ -57,7 +57,8 @@ def test_a_strategy_that_is_not_the_best_is_not_called_so():
     assert found[0].startswith("In use: one model for all datasets (strategy 'pooled'): RMSE 14.14")
     assert found[1] == "Its squared error is 81.8 % higher than with 3 separate models."
     assert found[2].endswith(
-        "55.0 % lower than with 'pooled' (standard error 1.0 %), the lowest error of all strategies."
+        "55.0 % lower than with 'pooled' (standard error 1.0 %), the lowest error of all "
+        "strategies."
     )
     other = wording.headline(given("clusters", separate=50.0, auto=80.0, pooled=90.0, clusters=100))
     assert (
