@@ -18,10 +18,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    ROOT / "README.md",
-    *(ROOT / "docs" / f"{n}.md" for n in ("tables", "representations", "report", "command-line")),
-]
+# Pages of docs with examples.
+SHOWN = ("tables", "representations", "report", "command-line", "paper-notes")
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in SHOWN)]
 BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 COMMAND = re.compile(r"^\$ conjoin (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
