@@ -1,5 +1,6 @@
 """What a result can do: predict any rows, place new datasets, travel to other processes."""
 
+import copy
 import pickle
 import warnings
 
@@ -194,7 +195,7 @@ def test_encoding_rows_and_predicting_them(frame, result):
     assert names == frame["store"].to_list()
     found = result.predict_encoded(rows, names, PredictionOptions())
     assert (found.linear[:, 0] == result.predict(frame)).all()
-    assert found.noticed == Noticed(rows=480, beyond_by_column={"x": 0, "z": 0, "kind=toys": 0})
+    assert found.noticed == Noticed(rows=480, beyond_by_column={"x": 0, "z": 0, "kind=food": 0})
     assert (result.predict(rows, names) == result.predict(frame)).all()
 
 
@@ -310,3 +311,44 @@ def test_print_says_what_was_found_without_finding_more():
     assert str(result).startswith(expected)
     assert "_verdicts" not in vars(result.analysis)
     assert "errors" not in vars(result.analysis)
+
+
+# --- copies and renamed attributes ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_results_are_copied(frame, result, copied):
+    other = copied(result)
+    assert other == result
+    assert other.errors == result.errors
+    assert repr(other.ledger()) == repr(result.ledger())
+    assert other.predict(frame).tobytes() == result.predict(frame).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("verdicts", r"ledger\(\)"), ("history", r"ledger\(\)"), ("evidence", "analysis")],
+)
+def test_renamed_attributes_are_named(result, old, new):
+    with pytest.raises(AttributeError, match=f"Partition.{old} is now called Partition.{new}"):
+        getattr(result, old)
+    assert old not in dir(result)
+
+
+def test_attributes_that_never_were(result):
+    with pytest.raises(AttributeError, match="'Partition' object has no attribute 'colour'"):
+        _ = result.colour
+
+
+def test_an_error_inside_a_property_is_not_hidden(result, monkeypatch):
+    def broken(self):
+        raise AttributeError("deep inside")
+
+    monkeypatch.setattr(type(result), "weights", property(broken))
+    with pytest.raises(AttributeError, match="deep inside"):
+        _ = result.weights
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, None])
+def test_the_ledger_may_be_cut(result, most):
+    assert result.ledger(most) == result.ledger()[:most]

@@ -1,5 +1,7 @@
 """Scores of probabilities: as scikit-learn has them, and on the rows that were left out."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,18 +164,16 @@ def test_numbers_and_counts_have_no_scores():
 
 
 def test_a_file_without_scores_says_so(tmp_path):
-    import dataclasses
-
     choices(2).save(tmp_path / "model.json")
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(
         loaded, analysis=dataclasses.replace(loaded.analysis, known_scores=None)
     )
-    with pytest.raises(ArgumentError, match="not in the model file"):
+    with pytest.raises(ArgumentError, match="written without scores of probabilities"):
         _ = bare.scores
 
 
-def test_one_row_or_class_in_a_dataset_is_borne():
+def test_a_dataset_may_have_one_row_or_one_class():
     rng = np.random.default_rng(0)
     parts = []
     for k, n in enumerate((60, 60, 20, 1)):

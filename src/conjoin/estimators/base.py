@@ -68,8 +68,9 @@ class Join(BaseEstimator):  # type: ignore[misc]
     def __getattr__(self, name: str) -> Any:
         """Name the new spelling of an attribute that was renamed."""
         if name == "verdicts_":
-            raise AttributeError("verdicts_ is now called ledger_.")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(f"{type(self).__name__}.verdicts_ is now called ledger_.")
+        # The error of a property, such as `NotFittedError`, is raised again as it was.
+        return super().__getattribute__(name)
 
     def __init__(
         self,

@@ -107,23 +107,29 @@ def _read(path: Path) -> Any:
 
 def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a file of version 0.1 in the present form."""
-    methods = {**RENAMED_METHODS, "risk": "auto"}
-    settings = {
-        RENAMED_ARGUMENTS.get(name, name): methods.get(value, value) if name == "method" else value
-        for name, value in content.get("settings", {}).items()
-    }
-    greedy = content["grouping"] == "greedy"  # a pair's criterion is called the same
-    method = content["method"] if greedy else methods.get(content["method"], content["method"])
+    # The criterion of a pair, for Algorithm 3, kept its name.
+    greedy = content["grouping"] == "greedy"
+    methods = {} if greedy else {**RENAMED_METHODS, "risk": "auto"}
+
+    def renamed(options: Mapping[str, Any]) -> dict[str, Any]:
+        found = {RENAMED_ARGUMENTS.get(name, name): value for name, value in options.items()}
+        if "method" in found:
+            found["method"] = methods.get(found["method"], found["method"])
+        return found
+
     ledger = [
         {**step, **line} for step, line in zip(content["history"], content["verdicts"], strict=True)
     ]
-    params = content["extra"].get("params")
     extra = dict(content["extra"])
-    if params is not None:
-        old = methods.get(params.get("method"), params.get("method"))
-        renamed = {RENAMED_ARGUMENTS.get(name, name): value for name, value in params.items()}
-        extra["params"] = {**renamed, "method": old}
-    return {**content, "settings": settings, "method": method, "ledger": ledger, "extra": extra}
+    if "params" in extra:
+        extra["params"] = renamed(extra["params"])
+    return {
+        **content,
+        "settings": renamed(content.get("settings", {})),
+        "method": methods.get(content["method"], content["method"]),
+        "ledger": ledger,
+        "extra": extra,
+    }
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ class Partition:
         """Name the new spelling of an attribute that was renamed."""
         if name in RENAMED:
             raise AttributeError(f"Partition.{name} is now called Partition.{RENAMED[name]}.")
-        raise AttributeError(f"'Partition' object has no attribute {name!r}")
+        # An error inside a property is raised again as it was.
+        return super().__getattribute__(name)
 
     # --- the analysis ----------------------------------------------------------------------------
 
