@@ -70,7 +70,8 @@ def test_the_command_line_takes_every_option_with_its_default(command, request_)
     options = {one.opts[0]: one for one in get_command(app).commands[command].params}
     for name, option in described(request_).items():
         found = options[flag_of(name, option)]
-        assert option.help in found.help
+        assert option.help.rstrip(".") in found.help
+        assert all(choice in found.help for choice in option.choices)
         if name != "target":
             assert found.default == getattr(request_, name)
 

@@ -102,51 +102,59 @@ class Question:
     )
     features: Any = _option(
         None,
-        "Columns to use as features; by default all columns that have no other role.",
+        "Columns to use; by default all others.",
         kind="list of str, optional",
         metavar="A,B,...",
+        python_help="All others are those that are not the target, the names or the weights.",
     )
     weights: str | None = _option(
         None,
-        "Column of row weights. A weight of 2 means that the row is twice as precise.",
+        "Column of row weights.",
         kind="str, optional",
         metavar="COLUMN",
+        python_help="A weight of 2 means that the row is twice as precise (half the noise "
+        "variance), not that it occurs twice.",
     )
     family: str = _option(
         "auto",
-        "What the target is: gaussian (a number), logistic (a class), poisson (a count). auto "
-        "takes text and true/false for classes and numbers for numbers.",
+        "What the target is.",
         choices=FAMILIES,
         metavar="KIND",
+        python_help='"gaussian" is a number (least squares), "logistic" a class, "poisson" a '
+        'count. "auto" takes text and true/false for classes and numbers for numbers.',
     )
     missing: str = _option(
         "indicator",
-        "Missing values of features: indicator (the median, beside a column that says so), median, "
-        "drop (the row) or raise (an error).",
+        "What is done about missing values.",
         choices=MISSING,
         metavar="WAY",
+        python_help='"indicator" fills in the median and adds a column that says so, "median" only '
+        'fills in, "drop" leaves the row out, "raise" is an error.',
     )
     columns: str | None = _option(
         None,
-        "Columns that some datasets lack: intersect (leave them out) or impute (treat them as "
-        "missing). By default they are an error.",
+        "Columns that some datasets lack.",
         kind='"intersect" or "impute", optional',
         choices=COLUMNS,
         metavar="WAY",
+        python_help='"intersect" leaves them out, "impute" treats them as missing. By default they '
+        "are an error.",
     )
     intercept: bool = _option(True, "Whether models have an intercept.", kind="bool")
     delta: float = _option(
         0.1,
-        "Level of verdicts and intervals: a verdict is wrong with at most this probability.",
+        "Level of verdicts and intervals.",
         kind="float",
         check=check_level,
         metavar="NUMBER",
+        python_help="A verdict is wrong with at most this probability.",
     )
     random_state: int = _option(
         0,
-        "Random seed. The same input and seed give the same output.",
+        "Random seed.",
         kind="int",
         check=check_seed,
+        python_help="The same input and seed give the same output.",
         metavar="NUMBER",
         flag="--seed",
     )
@@ -189,41 +197,44 @@ class Request(Question):
 
     by: Any = _option(
         None,
-        "Column that names the dataset of a row. It may be given several times. Without it each "
-        "file or table is a dataset.",
+        "Column that names a row's dataset; repeatable.",
         kind="str or list of str, optional",
         metavar="COLUMN",
         short="-b",
+        python_help="Several columns name it together. Without it each file or table is a dataset.",
     )
     method: Any = _option(
         "auto",
-        "What finds the clusters. auto: partitions proposed by their evidence, chosen by error on "
-        "held-out rows. risk: agglomeration by the unbiased risk. The others are for comparison.",
+        "What finds the clusters.",
         kind='str or criterion, default "auto"',
         choices=(*PARTITION_METHODS, *PAPER_METHODS),
         short="-m",
-        python_help='The names are "auto", "risk", "evidence", "validated", "chow", "bic", '
-        '"kmeans", and the paper\'s "tuned", "bound" and "direct".',
+        python_help='"auto" takes partitions proposed by their evidence and chooses by the error '
+        'on held-out rows. "risk" agglomerates by the unbiased risk. The other names are for '
+        'comparison: "evidence", "validated", "chow", "bic", "kmeans", and the paper\'s "tuned", '
+        '"bound" and "direct".',
     )
     strategy: str = _option(
         "auto",
-        "Which models the datasets get. auto: an average of strategies, weighted by their error on "
-        "held-out rows. best: the strategy with the lowest error. Or a strategy by name.",
+        "Which models the datasets get.",
         choices=("auto", "best", *STRATEGIES),
         short="-s",
-        python_help="Clusters and their models are in the result whatever is chosen.",
+        python_help='"auto" is an average of strategies, weighted by their error on held-out rows. '
+        '"best" is the strategy with the lowest error. Clusters and their models are in the result '
+        "whatever is chosen.",
     )
     grouping: str | None = _option(
         None,
-        "How pairs become clusters. greedy is Algorithm 3 of the paper and needs a criterion. By "
-        "default the way that suits the method.",
+        "How pairs become clusters.",
         kind='"agglomerative" or "greedy", optional',
         choices=("agglomerative", "greedy"),
         metavar="WAY",
+        python_help='"greedy" is Algorithm 3 of the paper and needs a criterion. By default the '
+        "way that suits the method.",
     )
     weigh_by: str = _option(
         "datasets",
-        "What counts the same in errors: every dataset, or every row.",
+        "What counts the same in errors.",
         choices=("datasets", "rows"),
         metavar="WHAT",
     )
@@ -237,24 +248,25 @@ class Request(Question):
     )
     query: str | None = _option(
         None,
-        "SELECT to read files with; they are the table 'data' in it.",
+        "SELECT over the files, as table 'data'.",
         kind="str, optional",
         metavar="SQL",
     )
     representation: Any = _option(
         None,
-        "Features learned by a network of one or two hidden layers: mlp1 or mlp2.",
+        "Network that learns features: mlp1 or mlp2.",
         kind='"mlp1", "mlp2", Representation, transformer or function, optional',
-        python_help="An `MLP` or `Tap` (extra: nn), a scikit-learn transformer or a function of "
-        "rows work too. conjoin then loads all rows into memory.",
+        python_help="They have one or two hidden layers. An `MLP` or `Tap` (extra: nn), a "
+        "scikit-learn transformer or a function of rows work too. conjoin then loads all rows into memory.",
     )
     learn_share: float = _option(
         0.5,
-        "Share of the rows that train the network. The models, verdicts and errors use the others.",
+        "Share of the rows that train the network.",
         kind="float",
         check=_check_share,
         metavar="NUMBER",
-        python_help="With 1 all rows do both, as in the paper, and errors are too low.",
+        python_help="The models, verdicts and errors use the other rows. With 1 all rows do both, "
+        "as in the paper, and errors are too low.",
     )
 
     def __post_init__(self) -> None:
@@ -277,13 +289,12 @@ class PairRequest(Question):
 
     method: Any = _option(
         "risk",
-        "What makes the point decision. risk: the unbiased estimate of the error on new rows. The "
-        "others are for comparison; tuned, bound and direct are the paper's.",
+        "What makes the point decision.",
         kind='str or criterion, default "risk"',
         choices=(*PAIR_METHODS, *PAPER_METHODS),
         short="-m",
-        python_help='The names are "risk", "gcv", "validated", and the paper\'s "tuned", "bound" '
-        'and "direct".',
+        python_help='"risk" is the unbiased estimate of the error on new rows. The other names are '
+        'for comparison: "gcv", "validated", and the paper\'s "tuned", "bound" and "direct".',
     )
 
 
@@ -293,16 +304,18 @@ class PredictionOptions:
 
     on_unseen: str = _option(
         "pooled",
-        "The model of a dataset that was not there at fitting: pooled (one model for all), nearest "
-        "(that of the most similar cluster) or raise (an error).",
+        "Model of a dataset not there at fitting.",
         choices=ON_UNSEEN,
         metavar="WAY",
+        python_help='"pooled" is one model for all, "nearest" that of the most similar cluster, '
+        '"raise" an error.',
     )
     limit: bool = _option(
         True,
-        "Whether features are kept within the training range, widened by its own width on either "
-        "side. False allows extrapolation beyond that.",
+        "Whether features stay near the training range.",
         kind="bool",
+        python_help="A value is kept within the training range, widened by its own width on either "
+        "side. False allows extrapolation beyond that.",
     )
 
     def __post_init__(self) -> None:

@@ -97,9 +97,10 @@ def _parameter(name: str, request: type) -> Parameter:
 
 
 def _help(option: Option) -> str:
-    """Return the help text of an option, with its choices if the text does not name them all."""
-    unnamed = [choice for choice in option.choices if choice not in option.help]
-    return f"{option.help} One of {', '.join(option.choices)}." if unnamed else option.help
+    """Return the help text of an option, with its choices."""
+    if not option.choices:
+        return option.help
+    return f"{option.help.rstrip('.')}: {', '.join(option.choices)}."
 
 
 def _one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:

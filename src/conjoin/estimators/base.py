@@ -1,14 +1,15 @@
-"""What the estimators for scikit-learn share: fitting, reading X, what was found, files.
+"""What both estimators for scikit-learn share: fitting, reading X, what was found, files.
 
-X, y and names of datasets enter `fit`; the result of `conjoin.partition` stands in `result_`.
-`estimators.input` says what X may be and where the name of a row's dataset comes from.
+X, y and the names of datasets enter `fit`, which keeps a `Partition` in `result_`. New rows enter
+`predict`, predictions leave. `estimators.input` says what X may be and where the name of a row's
+dataset comes from; `engine.run` does the work.
 """
 
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -27,7 +28,8 @@ from conjoin._typing import AnyArray, FloatArray, Progress
 from conjoin.api.request import PredictionOptions, Request, refuse_renamed
 from conjoin.checks import check_choice
 from conjoin.engine.run import run
-from conjoin.errors import ArgumentError, ConjoinWarning, DataError, ReadError
+from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.estimators.files import load_estimator, save_estimator
 from conjoin.estimators.input import (
     Layout,
     arrow_of_array,
@@ -38,17 +40,14 @@ from conjoin.estimators.input import (
     is_frame,
     known_columns,
     names_of_rows,
-    plain_parameter,
+    refuse_text,
     to_arrow,
     with_column,
     with_names,
 )
 from conjoin.progress import progress_bar
 from conjoin.report.notebook import notebook_view
-from conjoin.representations.learned import from_settings, to_settings
-from conjoin.result.load import load_with_extra
 from conjoin.result.partition import Partition
-from conjoin.result.store import save
 from conjoin.result.values import Assignment, Estimate, Merge
 from conjoin.tables.names import DATASET
 from conjoin.tables.roles import Roles
@@ -57,8 +56,15 @@ from conjoin.tables.roles import Roles
 class Join(BaseEstimator):  # type: ignore[misc]
     """What the regressor and the classifier share: all but what is predicted."""
 
-    _ONE = "least-squares"  # what a single dataset gets
-    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {}  # of parameters that not all estimators have
+    _SINGLE_MODEL = "least-squares"  # the kind of model that a single dataset gets
+    # Values of parameters that only one of the estimators has; the others are in the request.
+    _CHOICES: ClassVar[dict[str, Sequence[str]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Keep the parameters of `__init__` visible, which `__new__` would hide."""
+        super().__init_subclass__(**kwargs)
+        full = signature(cls.__init__)
+        cls.__signature__ = full.replace(parameters=list(full.parameters.values())[1:])
 
     def __new__(cls, *args: Any, **params: Any) -> Self:
         """Name the new spelling of a parameter that was renamed."""
@@ -120,12 +126,33 @@ class Join(BaseEstimator):  # type: ignore[misc]
         y : array (rows,)
             Target: finite numbers; for a classifier labels of classes.
         groups : array (rows,), optional
-            Name of each row's dataset, where `by` is not given.
+            Name of each row's dataset, if `by` is not given.
         sample_weight : array (rows,), optional
-            Relative precision of each row; rows of weight zero are left out. A row of weight two
-            is one row with half the noise, not two rows: with several datasets that is less
-            evidence. A single dataset of classes or counts has no use for that: there weights are
-            repeats, against which the ridge counts as one.
+            Weight of each row. A weight of 2 means that the row is twice as precise (half the noise
+            variance), not that it occurs twice. Rows of weight zero are left out. A single dataset
+            of classes or counts is the exception: there a weight of 2 counts as two rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            If a parameter has a value that cannot be used, or `by` and `groups` are both given.
+        DataError
+            If X, y or sample_weight cannot be used as they are.
+
+        Examples
+        --------
+        >>> import conjoin
+        >>> from conjoin.datasets import make_clusters
+        >>> made = make_clusters(sizes=(2, 2), n=100, p=3, distance=2.0)
+        >>> X = np.concatenate(list(made.X.values()))
+        >>> y = np.concatenate(list(made.y.values()))
+        >>> stores = np.repeat(made.names, 100)
+        >>> conjoin.JoinRegressor().fit(X, y, groups=stores).clusters_
+        [['d1', 'd2'], ['d3', 'd4']]
         """
         self._check_parameters()
         if self.by is not None and groups is not None:
@@ -143,11 +170,11 @@ class Join(BaseEstimator):  # type: ignore[misc]
         with self._progress() as progress:
             self.result_ = run(self._request(roles), table, progress, alone=alone)
         self._layout = layout
-        self._settle()
+        self._set_fitted()
         return self
 
-    def _settle(self) -> None:
-        """Set what else is known after fitting."""
+    def _set_fitted(self) -> None:
+        """Set attributes beside `result_` that an estimator has after fitting."""
 
     def _family(self) -> str:
         """Return the family of the target."""
@@ -186,7 +213,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         """Return X as a table and y as an array, in the manner of scikit-learn's checks."""
         numbers = self._family() != "logistic"
         if numbers:
-            _refuse_text(y)
+            refuse_text(y)
         if is_frame(X):
             y = self._read_labels(y) if not numbers else validate_data(self, y=y, y_numeric=True)
             table = to_arrow(X)
@@ -206,6 +233,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         return table, np.asarray(y, dtype=np.float64) if numbers else np.asarray(y)
 
     def _read_labels(self, y: Any) -> AnyArray:
+        """Return the labels of rows (rows,)."""
         if y is None:
             raise DataError("requires y to be passed, but the target y is None: pass the labels.")
         return column_or_1d(y, warn=True)
@@ -227,7 +255,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
 
     @contextmanager
     def _progress(self) -> Iterator[Progress | None]:
-        """Show a bar if one is wanted."""
+        """Show a progress bar if `verbose` is true."""
         if not self.verbose:
             yield None
             return
@@ -241,8 +269,8 @@ class Join(BaseEstimator):  # type: ignore[misc]
             if self.by is None
             else f"Column by={self.by!r} has the same value in all rows."
         )
-        text = f"There is only one dataset, so nothing is joined: it gets one {self._ONE} model."
-        warnings.warn(f"{text} {hint}", ConjoinWarning, stacklevel=3)
+        text = "There is only one dataset, so nothing is joined: it gets one"
+        warnings.warn(f"{text} {self._SINGLE_MODEL} model. {hint}", ConjoinWarning, stacklevel=3)
 
     # --- using the models ------------------------------------------------------------------------
 
@@ -261,15 +289,45 @@ class Join(BaseEstimator):  # type: ignore[misc]
         return self.result_.predict_encoded(rows, names, options).linear
 
     def assign(self, X: Any, y: Any) -> Assignment:
-        """Place a new dataset from some rows with known target, without fitting anew.
+        """Place a new dataset from some rows with known target; nothing is fitted again.
 
-        X has the columns of fitting; that of the datasets' names may be left out of a frame.
+        Parameters
+        ----------
+        X : frame or array (rows, columns)
+            Rows of the new dataset, with columns as at fitting. A frame may lack the column `by`.
+        y : array (rows,)
+            Their targets.
+
+        Returns
+        -------
+        Assignment
+            The most likely cluster, the probability of each, and a model for the new dataset.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called before.
+        DataError
+            If X lacks a column, or y has missing or unknown values.
+
+        Examples
+        --------
+        >>> import conjoin
+        >>> from conjoin.datasets import make_clusters
+        >>> made = make_clusters(sizes=(3, 2), n=100, p=3, distance=2.0)
+        >>> known = ["d1", "d2", "d4", "d5"]
+        >>> X = np.concatenate([made.X[name] for name in known])
+        >>> y = np.concatenate([made.y[name] for name in known])
+        >>> model = conjoin.JoinRegressor().fit(X, y, groups=np.repeat(known, 100))
+        >>> placed = model.assign(made.X["d3"], made.y["d3"])
+        >>> model.clusters_[placed.cluster]
+        ['d1', 'd2']
         """
         check_is_fitted(self, "result_")
         return self.result_.assign(self._read(X), column_or_1d(y, warn=True))
 
     def _check_source(self, groups: Any) -> None:
-        """Refuse names of datasets that come another way than at fitting."""
+        """Refuse names of datasets from another source than at fitting."""
         source = self._layout.source
         if source == "groups" and groups is None:
             raise ArgumentError(
@@ -355,43 +413,57 @@ class Join(BaseEstimator):  # type: ignore[misc]
     # --- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted estimator to a file without rows or code; `load` reads it."""
-        if self._fitted.representation is not None:
-            _ = self._fitted.representation.layers  # refuses what is no network
-        params = self.get_params(deep=False)
-        settings = to_settings(params.pop("representation"))
-        if not isinstance(settings, dict):
-            settings = plain_parameter("representation", settings)
-        extra = {
-            "estimator": type(self).__name__,
-            "params": {
-                **{name: plain_parameter(name, value) for name, value in params.items()},
-                "representation": settings,
-            },
-            "layout": asdict(self._layout) if hasattr(self, "result_") else None,
-            "named": hasattr(self, "feature_names_in_"),
-        }
-        save(self._fitted, path, extra)
+        """Write the fitted estimator to a file without rows or code.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; `load` of the same class reads it, and `conjoin.load` reads its result.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called before.
+        ArgumentError
+            If the file cannot be written, or a parameter cannot be stored, such as a criterion
+            that was passed as an object.
+
+        Examples
+        --------
+        >>> import tempfile, conjoin
+        >>> from conjoin.datasets import make_clusters
+        >>> made = make_clusters(sizes=(2, 2), n=100, p=3, distance=2.0)
+        >>> X, y = (np.concatenate(list(part.values())) for part in (made.X, made.y))
+        >>> model = conjoin.JoinRegressor().fit(X, y, groups=np.repeat(made.names, 100))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.json")
+        ...     conjoin.JoinRegressor.load(f"{folder}/model.json").clusters_
+        [['d1', 'd2'], ['d3', 'd4']]
+        """
+        save_estimator(self, self._fitted, self._layout, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read an estimator that `save` wrote."""
-        result, extra = load_with_extra(path)
-        if extra.get("estimator") != cls.__name__:
-            held = extra.get("estimator", "a result without an estimator")
-            raise ReadError(
-                f"File {Path(path).name!r} holds {held}, no {cls.__name__}; read it with "
-                "conjoin.load, or with the class that wrote it."
-            )
-        params = extra["params"]
-        model = cls(**{**params, "representation": from_settings(params.get("representation"))})
-        columns = tuple(extra["layout"].pop("columns"))
-        model._layout = Layout(columns, **extra["layout"])
-        model.n_features_in_ = len(columns)
-        if extra["named"]:
-            model.feature_names_in_ = np.array(columns, dtype=object)
-        model.result_ = result
-        model._settle()
+        """Read an estimator that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        JoinRegressor or JoinClassifier
+            It predicts the same bit by bit; see `save` for an example.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, is no model, was changed, or holds another estimator.
+        """
+        model, layout, result = load_estimator(cls, path)
+        model._layout, model.result_ = layout, result
+        model._set_fitted()
         return model
 
     # --- scikit-learn ----------------------------------------------------------------------------
@@ -402,7 +474,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         return tags
 
     def __dir__(self) -> list[str]:
-        # Not scikit-learn's, which reads every attribute, and some take long to find.
+        # Not scikit-learn's, which reads every attribute; some take long to compute.
         return list(object.__dir__(self))
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
@@ -418,13 +490,3 @@ class Join(BaseEstimator):  # type: ignore[misc]
         if "text/html" in bundle:
             bundle["text/html"] = self._repr_html_inner()
         return bundle
-
-
-def _refuse_text(y: Any) -> None:
-    """Refuse a target of words where numbers are predicted."""
-    first = next(iter(np.ravel(np.asarray(y, dtype=object))[:1]), None)
-    if isinstance(first, str) and not first.strip().lstrip("+-").replace(".", "", 1).isdigit():
-        raise DataError(
-            f"y holds text, such as {first!r}, but JoinRegressor predicts numbers; use "
-            "JoinClassifier for classes."
-        )

@@ -1,7 +1,8 @@
 """What estimators take as X and groups, as one Arrow table with named columns.
 
-Frames keep their columns of any kind and are read by column name; arrays are read by position and
-named x0, x1, ... . The dataset of a row is a column of X (`by`) or an array beside it (`groups`).
+Frames, arrays and names of datasets enter; one Arrow table leaves. Frames keep columns of any type,
+and columns are found by name. Columns of arrays are found by position and named x0, x1, and so on.
+The dataset of a row is named in a column of X (`by`) or in an array beside it (`groups`).
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from conjoin.tables.frame import is_table, to_frame
 from conjoin.tables.names import DATASET
 from conjoin.text import quoted
 
-ONLY = "all"  # name of the dataset where none is given
+ONLY = "all"  # name of the single dataset if the user names none
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Layout:
     Parameters
     ----------
     columns : tuple of str
-        Its columns.
+        Names of its columns.
     positions : bool
         Whether it was an array, so that columns are found by position.
     source : "by", "groups" or "none"
@@ -44,12 +45,12 @@ class Layout:
 
 
 def dtype_of(source: str) -> str | None:
-    """Return the type that arrays are checked for: a column of names may be text."""
+    """Return the type that scikit-learn checks arrays for; beside names of datasets any type."""
     return "numeric" if source == "none" else None
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X has named columns; some sparse matrices are mappings too."""
+    """Say whether X has named columns; a sparse matrix has none, though some are mappings."""
     return is_table(X) and not issparse(X)
 
 
@@ -62,12 +63,15 @@ def to_arrow(X: Any) -> pa.Table:
 
 
 def known_columns(X: Any, table: pa.Table) -> Any:
-    """Return what scikit-learn of any version knows the columns of: a pandas or Arrow table."""
+    """Return a pandas or Arrow table, whose columns every version of scikit-learn can read."""
     return X if hasattr(X, "iloc") else table
 
 
 def arrow_of_array(X: AnyArray, names: Sequence[str], by: Sequence[str]) -> pa.Table:
-    """Return the columns of an array; of an array of text, all but the names are numbers."""
+    """Return an array (rows, columns) as a table.
+
+    In an array of text all columns become numbers, except those that name datasets.
+    """
     columns = dict(zip(names, X.T))
     if X.dtype.kind in "US":
         for name in names:
@@ -84,7 +88,7 @@ def arrow_of_array(X: AnyArray, names: Sequence[str], by: Sequence[str]) -> pa.T
 
 
 def by_columns(by: Any, columns: Sequence[str], *, positions: bool) -> tuple[str, ...]:
-    """Return the names of the columns that `by` means."""
+    """Return the names of the columns that `by` gives by name or position."""
     wanted = list(by) if isinstance(by, (list, tuple, np.ndarray)) else [by]
     if by is None:
         return ()
@@ -116,7 +120,7 @@ def with_names(
 
 
 def check_there(by: Sequence[str], columns: Sequence[str]) -> None:
-    """Refuse columns of names that are not there."""
+    """Refuse columns of `by` that the table lacks."""
     for name in by:
         if name not in columns:
             raise DataError(
@@ -126,7 +130,7 @@ def check_there(by: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def names_of_rows(groups: Any, table: pa.Table) -> Any:
-    """Return the name of each row's dataset."""
+    """Return the name of each row's dataset (rows,)."""
     if groups is None:
         return [ONLY] * len(table)
     check_consistent_length(table, groups)
@@ -146,6 +150,16 @@ def free_name(name: str, taken: Sequence[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def refuse_text(y: Any) -> None:
+    """Refuse a target of words where numbers are predicted."""
+    first = next(iter(np.ravel(np.asarray(y, dtype=object))[:1]), None)
+    if isinstance(first, str) and not first.strip().lstrip("+-").replace(".", "", 1).isdigit():
+        raise DataError(
+            f"y holds text, such as {first!r}, but JoinRegressor predicts numbers; use "
+            "JoinClassifier for classes."
+        )
 
 
 def plain_parameter(name: str, value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Estimators for scikit-learn: the decisions and models of `partition` behind `fit` and `predict`.
 
-`estimators.base` has what they share, `estimators.input` says what X may be.
+X, y and the names of datasets enter; numbers, classes or probabilities leave. `estimators.base` has
+what both estimators share, `estimators.input` says what X may be.
 """
 
 from collections.abc import Sequence
@@ -150,11 +151,60 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             As at fitting, with the column `by` if there was one.
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
+
+        Returns
+        -------
+        array (rows,)
+            Expected targets. Rows without a name get the pooled model.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called before.
+        ArgumentError
+            If names come from another source than at fitting (`by` or `groups`).
+        DataError
+            If X lacks a column, or a dataset was not there at fitting and on_unseen is "raise".
+
+        Examples
+        --------
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 2), np.array([0, 1, 2, 3, 3, 2, 1, 0])
+        >>> model = JoinRegressor(strategy="separate").fit(X, y, groups=["up"] * 4 + ["down"] * 4)
+        >>> model.predict([[1.5], [3.0]], groups=["up", "down"]).round(6) + 0.0
+        array([1.5, 0. ])
         """
         return expected(self._linear_predictors(X, groups), self.result_.schema.response)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
-        """Return R^2, the share of the target's variance predicted; for counts of the deviance."""
+        """Return R^2, the share of the target's variance that is predicted.
+
+        Parameters
+        ----------
+        X, groups
+            As in `predict`.
+        y : array (rows,)
+            True targets.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            At most 1. For counts it is the share of the deviance, d^2.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `predict`.
+
+        Examples
+        --------
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]] * 2), np.array([0, 1, 2, 3, 3, 2, 1, 0])
+        >>> names = ["up"] * 4 + ["down"] * 4
+        >>> model = JoinRegressor(strategy="separate").fit(X, y, groups=names)
+        >>> round(model.score(X, y, groups=names), 6)
+        1.0
+        """
         prediction = self.predict(X, groups=groups)
         if self.family == "poisson":
             return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=1))
@@ -214,7 +264,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     >>> model.predict_proba(X[:3], groups=store[:3]).shape
     (3, 2)
 
-    A dataset of one class takes what it lacks from the others:
+    A dataset with one class only borrows strength from the others:
 
     >>> y[store == "a"] = "buys"
     >>> probability = JoinClassifier().fit(X, y, groups=store).predict_proba(X[:200], store[:200])
@@ -222,7 +272,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     True
     """
 
-    _ONE = "logistic"
+    _SINGLE_MODEL = "logistic"
 
     def predict_proba(self, X: Any, groups: Any = None) -> FloatArray:
         """Return the probability of each class (rows, classes), in the order of `classes_`.
@@ -233,26 +283,88 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
             As at fitting, with the column `by` if there was one.
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
+
+        Returns
+        -------
+        array (rows, classes)
+            Every row sums to 1.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `JoinRegressor.predict`.
+
+        Examples
+        --------
+        >>> X, y = np.arange(8.0).reshape(-1, 1), ["no"] * 4 + ["yes"] * 4
+        >>> model = JoinClassifier().fit(X, y, groups=["a", "b"] * 4)
+        >>> probability = model.predict_proba([[0.0], [7.0]], groups=["a", "b"])
+        >>> (probability > 0.5).tolist()
+        [[True, False], [False, True]]
         """
         return softmax(self._linear_predictors(X, groups))
 
     def predict_log_proba(self, X: Any, groups: Any = None) -> FloatArray:
-        """Return the logarithm of `predict_proba`."""
+        """Return the logarithm of `predict_proba` (rows, classes); arguments as there."""
+        # The smallest positive number stands for zero, whose logarithm would be -inf.
         return np.log(np.maximum(self.predict_proba(X, groups), np.finfo(float).tiny))
 
     def decision_function(self, X: Any, groups: Any = None) -> FloatArray:
-        """Return the log-odds of the second class (rows,), or scores of all (rows, classes)."""
+        """Return the log-odds of the second class (rows,); arguments as in `predict_proba`.
+
+        With more than two classes the linear predictors of all of them (rows, classes).
+        """
         linear = self._linear_predictors(X, groups)
         return linear[:, 0] if linear.shape[1] == 1 else linear
 
     def predict(self, X: Any, groups: Any = None) -> AnyArray:
-        """Return the most likely class of each row; arguments as in `predict_proba`."""
+        """Return the most likely class of each row; arguments and errors as in `predict_proba`.
+
+        Returns
+        -------
+        array (rows,)
+            Labels from `classes_`.
+
+        Examples
+        --------
+        >>> X, y = np.arange(8.0).reshape(-1, 1), ["no"] * 4 + ["yes"] * 4
+        >>> model = JoinClassifier().fit(X, y, groups=["a", "b"] * 4)
+        >>> model.predict([[0.0], [7.0]], groups=["a", "b"]).tolist()
+        ['no', 'yes']
+        """
         probability = self.predict_proba(X, groups)
         labels: AnyArray = self.classes_[np.argmax(probability, axis=1)]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
-        """Return the share of rows whose class is predicted."""
+        """Return the accuracy: the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X, groups
+            As in `predict_proba`.
+        y : array (rows,)
+            True labels.
+        sample_weight : array (rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+
+        Raises
+        ------
+        DataError
+            If y has missing labels, or labels of another type than at fitting.
+
+        Examples
+        --------
+        >>> X, y = np.arange(8.0).reshape(-1, 1), ["no"] * 4 + ["yes"] * 4
+        >>> names = ["a", "b"] * 4
+        >>> JoinClassifier().fit(X, y, groups=names).score(X, y, groups=names)
+        1.0
+        """
         prediction = self.predict(X, groups=groups)
         labels = self._read_labels(_nullable_as_objects(y))
         check_consistent_length(labels, prediction, sample_weight)
@@ -280,6 +392,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
 
     @staticmethod
     def _refuse_missing(y: AnyArray) -> None:
+        """Refuse labels that are missing."""
         missing = sum(is_missing_label(value) for value in y.tolist())
         if missing:
             raise DataError(
@@ -305,7 +418,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
                 "JoinClassifier expects classes; use JoinRegressor for numbers."
             )
 
-    def _settle(self) -> None:
+    def _set_fitted(self) -> None:
         self.classes_ = label_array(self.result_.classes)
 
 
