@@ -116,7 +116,7 @@ def test_assign_a_new_shop():
     assert found.cluster == model.labels_["c"]
     assert found.probability > 0.9
     assert found.model.predict_proba(X.loc[new, ["x0", "x1"]]).shape == (new.sum(), 2)
-    with pytest.raises(DataError, match="label 'steals', which was not there"):
+    with pytest.raises(DataError, match="label 'steals', which is not in the training data"):
         model.assign(X[new].drop(columns="shop"), np.full(new.sum(), "steals"))
 
 

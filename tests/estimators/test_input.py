@@ -6,10 +6,19 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array, dok_array
 
 import conjoin
 from conjoin import ConjoinWarning
 from conjoin.errors import ArgumentError, DataError
+from conjoin.estimators.input import (
+    by_columns,
+    free_name,
+    is_frame,
+    plain_parameter,
+    refuse_text,
+    with_column,
+)
 from tests.estimators.regression import FEATURES, TRUE_CLUSTERS, join
 
 
@@ -204,3 +213,72 @@ def test_lazy_frames_are_refused(data):
     X, y = data
     with pytest.raises(DataError, match="X is a lazy frame"):
         join(by="store").fit(pl.from_pandas(X).lazy(), y)
+
+
+# --- the parts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("by", "positions", "expected"),
+    [
+        (None, True, ()),
+        (0, True, ("a",)),
+        (-1, True, ("c",)),
+        ([2, 0], True, ("c", "a")),
+        (np.array([1]), True, ("b",)),
+        ("shop", False, ("shop",)),
+        (0, False, ("0",)),  # a column of a frame may be called 0
+    ],
+)
+def test_by_means_columns_by_name_or_position(by, positions, expected):
+    assert by_columns(by, ["a", "b", "c"], positions=positions) == expected
+
+
+def test_true_is_no_position():
+    with pytest.raises(ArgumentError, match="by=True is no position"):
+        by_columns(True, ["a", "b"], positions=True)
+
+
+def test_a_free_name_is_no_other_column():
+    assert free_name("y", []) == "y"
+    assert free_name("y", ["y", "y_"]) == "y__"
+
+
+def test_a_column_replaces_one_of_its_name():
+    table = pa.table({"a": [1, 2], "b": [3, 4]})
+    found = with_column(table, "a", ["x", "y"])
+    assert found.column_names == ["b", "a"]
+    assert found["a"].to_pylist() == ["x", "y"]
+
+
+def test_sparse_matrices_are_no_frames():
+    assert is_frame({"x": [1.0]})
+    assert not is_frame(csr_array(np.eye(2)))
+    assert not is_frame(dok_array((2, 2)))  # a mapping of positions
+    assert not is_frame(np.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [(np.int64(3), 3), (np.array(["a", "b"]), ["a", "b"]), ((1, None), [1, None]), (True, True)],
+)
+def test_parameters_become_plain_values(value, plain):
+    found = plain_parameter("by", value)
+    assert found == plain
+    assert type(found) is type(plain)
+
+
+def test_parameters_that_no_file_can_hold():
+    with pytest.raises(ArgumentError, match="method=.* cannot be saved in a file; choose one by"):
+        plain_parameter("method", object())
+
+
+@pytest.mark.parametrize("y", [["red", "blue"], np.array(["a1"], dtype=object)])
+def test_words_are_no_targets_of_a_regression(y):
+    with pytest.raises(DataError, match="y holds text, such as .*; use JoinClassifier for classes"):
+        refuse_text(y)
+
+
+@pytest.mark.parametrize("y", [["1.5", "2"], [" -3 "], [1.0], []])
+def test_numbers_and_numbers_as_text_are_targets(y):
+    refuse_text(y)

@@ -120,7 +120,7 @@ def test_rows_of_weight_zero_are_left_out(data):
     assert_allclose(weighted.predict(known), without.predict(known), rtol=1e-9)
 
 
-def test_weights_that_are_none(data):
+def test_weights_that_cannot_be_used(data):
     X, y = data
     model = join(by="store")
     with pytest.raises(ValueError, match="[Nn]egative"):
