@@ -65,3 +65,18 @@ def test_unknown_arguments(frame):
     refused(frame, "columns='all' is unknown; expected one of intersect", columns="all")
     with pytest.raises(ConjoinError, match="cannot be combined with a ready criterion"):
         conjoin.partition(frame, target="sales", by="store", method=conjoin.Direct(), n=3)
+
+
+def test_spellings_of_version_0_1_name_the_new_ones(frame):
+    refused(frame, "count='rows' is now called weigh_by='rows'", count="rows")
+    refused(
+        frame,
+        "method='mallows' is now called 'risk'; what was 'risk' in partition is now 'auto'",
+        method="mallows",
+    )
+
+
+def test_a_misspelt_argument_is_recognised(frame):
+    words = "does not take weight_by=...; did you mean weigh_by"
+    refused(frame, words, method="auto", weight_by="rows")
+    refused(frame, "does not take zzz=...; leave it out", method="auto", zzz=1)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 import conjoin
 from conjoin.datasets import make_class_pair, make_pair
+from conjoin.errors import ArgumentError
 
 
 def test_compare_returns_the_decision_the_fits_and_their_errors():
@@ -114,3 +115,49 @@ def test_the_ledger_of_two_datasets_has_the_gain_of_their_comparison(rows):
     assert line.gain == pytest.approx(answer.gain, rel=1e-9)
     assert answer.gain == pytest.approx(answer.error_separate - answer.error_joined, rel=0.2)
     assert line.verdict == ("apart" if rows == 400 else "undecided")
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"method": "magic"}, "method='magic' is unknown; expected one of risk, gcv, validated"),
+        ({"method": "auto"}, "method='auto' is unknown"),  # a method of partition
+        ({"delta": 0}, "delta=0 is not a level"),
+        ({"method": "direct", "n": 3}, "method='direct' does not take n=...; expected some of"),
+        (
+            {"representation": "mlp1"},
+            "compare has no representation; pass both tables to partition",
+        ),
+    ],
+)
+def test_arguments_that_cannot_be_used(wrong, words):
+    tables = make_pair(p=2, n=30, d=0.0).tables().values()
+    with pytest.raises(ArgumentError, match=words):
+        conjoin.compare(*tables, target="y", **wrong)
+
+
+@pytest.mark.parametrize("method", ["risk", "gcv", "validated", "tuned", "bound", "direct"])
+def test_every_method_decides_and_all_share_the_verdict(method):
+    tables = make_pair(p=3, n=150, d=2.0).tables().values()
+    found = conjoin.compare(*tables, target="y", method=method)
+    assert found.method == method
+    assert found.join == (found.score > found.threshold) and not found.join
+    expected = conjoin.compare(*tables, target="y")
+    assert (found.verdict, found.gain, found.interval) == (
+        expected.verdict,
+        expected.gain,
+        expected.interval,
+    )
+
+
+def test_files_are_read(tmp_path):
+    tables = make_pair(p=2, n=40, d=1.0).tables()
+    for name, table in tables.items():
+        pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
+    found = conjoin.compare(tmp_path / "a.csv", str(tmp_path / "b.csv"), target="y")
+    expected = conjoin.compare(*tables.values(), target="y")
+    assert found.gain == pytest.approx(expected.gain)
+    assert found.verdict == expected.verdict

@@ -21,7 +21,7 @@ def long_frame(tables):
 
 
 @pytest.mark.parametrize("rule", ["signed", "literal"])
-def test_partition_keeps_clusters_labels_and_history(rule):
+def test_partition_keeps_clusters_labels_and_the_ledger(rule):
     stores = make_clusters(sizes=(2, 1), n=250, p=3, distance=2.0)
     result = conjoin.partition(
         stores.tables(), target="y", method="tuned", rule=rule, resamples=300
@@ -140,7 +140,7 @@ def test_default_result_has_everything():
     assert sum(result.weights.values()) == pytest.approx(1)
     assert {v.joined for v in result.ledger()} == {True, False}
     assert all(v.verdict in ("join", "apart", "undecided") for v in result.ledger())
-    assert len(result.ledger()) == len(result.ledger())
+    assert len(result.ledger()) == len(result.analysis.steps)
     assert result.cluster_cost == pytest.approx(
         result.errors["clusters"].error / result.errors["auto"].error - 1
     )

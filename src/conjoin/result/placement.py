@@ -1,4 +1,7 @@
-"""Where a new dataset belongs: how likely each cluster makes its rows.
+"""Where a new dataset belongs: how likely its rows are under each cluster.
+
+Rows of the new dataset with known target enter; the probability of each cluster, and a model for
+the new dataset, leave. `engine.placing` makes a `Placement` from the moments of the known datasets.
 
 ==========  =================================================================  ===============
 symbol      meaning                                                            shape
@@ -9,9 +12,10 @@ G, h        moments of the new rows over the noise variance                    (
 step        from a centre to the coefficients given the rows                   (C + 1, p)
 ==========  =================================================================  ===============
 
-With h' = h - G centre the step is S (I + G S)^-1 h', and the log density of the rows, up to what
-all possibilities share, -1/2 [misfit of the centre - h'step + log det(I + G S)]. A likelihood is
-brought into this form by moments near the coefficients found so far, until they stay.
+With h' = h - G centre the step is S (I + G S)^-1 h'. The log density of the rows is, up to a
+constant that all clusters share, -1/2 [squared residuals at the centre / noise - h'step
++ log det(I + G S)]. For classes and counts, Newton's method repeats this with the moments at the
+coefficients found so far (Laplace's approximation).
 """
 
 from dataclasses import dataclass
@@ -25,7 +29,11 @@ from conjoin.models.glm_families import GlmFamily
 from conjoin.models.padded_rows import PaddedRows
 from conjoin.moments import Basis
 
+# Newton steps at most. No step moves a coefficient by more than 1, so this many reach coefficients
+# of about 20 on standardised columns; near the mode a few steps give all digits.
 MOVES = 25
+# Change of a coefficient at which the steps end. Newton's method squares the error in each step, so
+# what is left is below rounding.
 STAYS = 1e-8
 
 
@@ -36,16 +44,17 @@ class Placement:
     Parameters
     ----------
     basis : Basis
+        The coordinates.
     noise : float
-        Common noise variance (of counts: dispersion).
+        Common noise variance; for counts the dispersion.
     centre : array (C + 1, p)
         Expected coefficients of each cluster, then of a dataset that belongs to none.
     covariance : array (C + 1, p, p)
-        How far coefficients may be from that.
+        Covariance of the coefficients around `centre`.
     datasets : array (C + 1,)
-        Prior weights: datasets of each cluster, and 1.
+        Prior weights: the number of datasets in each cluster, then 1.
     means : array (C, features)
-        Means of the features; nan for clusters of very few rows.
+        Mean features of each cluster; nan for clusters of very few rows.
     """
 
     basis: Basis
@@ -58,7 +67,10 @@ class Placement:
     def place(
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the probability of each possibility (C + 1,) and the average model (p,)."""
+        """Return the probability of each cluster and of none (C + 1,), and the average model (p,).
+
+        X (rows, features) and y (rows,) are in the units of the data.
+        """
         Z = self.basis.design(X)
         if family is None:
             beta, log = self._by_squares(Z, self.basis.response(y))
@@ -80,7 +92,7 @@ class Placement:
     def _by_likelihood(
         self, Z: FloatArray, y: FloatArray, family: GlmFamily
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the same under a likelihood (Laplace's approximation)."""
+        """Return the same for classes and counts, by Laplace's approximation."""
         count = len(self.centre)
         rows = PaddedRows(
             np.broadcast_to(Z, (count, *Z.shape)),
@@ -103,7 +115,10 @@ class Placement:
         return beta, -(loss + 0.5 * (pull + logdet))
 
     def _step(self, G: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return steps from the centres, h'step and log det(I + G S), for G (C + 1, p, p)."""
+        """Return steps from the centres, h'step and log det(I + G S).
+
+        G is (C + 1, p, p), h (p,) or (C + 1, p).
+        """
         misfit = h - linalg.matvec(G, self.centre)
         inner = np.matmul(G, self.covariance)
         index = np.arange(inner.shape[-1])
@@ -112,7 +127,13 @@ class Placement:
         return step, linalg.dot(misfit, step), np.linalg.slogdet(inner)[1]
 
     def nearest(self, X: FloatArray) -> int:
-        """Return the cluster whose mean features are nearest to those of the rows."""
+        """Return the cluster whose mean features are nearest to those of rows (n, features).
+
+        Raises
+        ------
+        DataError
+            If no cluster has known mean features.
+        """
         mean = np.mean((X - self.basis.center) / self.basis.scale, axis=0)
         distance = np.sum((self.means - mean) ** 2, axis=1)
         if np.isnan(distance).all():

@@ -1,23 +1,23 @@
 """How good probabilities of classes are: log loss, Brier score, AUC and calibration.
 
-All are found from rows that the models had not seen, a dataset at a time, and weighted by rows.
+Probabilities of held-out rows enter (`HeldOut`), scores of every dataset and bins of calibration
+leave. Row weights count in all of them.
 
 ==========  ====================================================================  ========
 symbol      meaning                                                               shape
 ==========  ====================================================================  ========
 P           probability of each class                                             (N, C)
-y           number of the class seen                                              (N,)
+y           position of the true class                                            (N,)
 w           row weights                                                           (N,)
-dataset     number of the row's dataset                                           (N,)
+dataset     position of the row's dataset                                         (N,)
 ==========  ====================================================================  ========
 
-**Brier score.** The mean of the squared differences between probability and outcome, summed over
-classes: from 0 to 2. For two classes the usual half of that, the squared difference of one class:
-from 0 to 1.
+**Brier score.** The mean squared difference between probability and outcome, summed over classes:
+from 0 to 2. For two classes it is half of that, the squared difference for one class: from 0 to 1.
 
-**AUC.** How often a row of a class has a higher probability of it than a row of another class, ties
-counting half. For two classes that of the second; for more the mean over the classes that a dataset
-has, each against the rest. A dataset with one class has none (nan).
+**AUC.** How often a row of a class gets a higher probability of that class than a row of another
+class. Ties count half. For two classes it is that of the second class. For more it is the mean over
+the classes that a dataset has, each against the rest. It is nan for a dataset with one class.
 """
 
 from collections.abc import Mapping
@@ -30,28 +30,33 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.families import Label
 from conjoin.models.held_out import HeldOut
 
+# Bins of a calibration curve, the usual number. More leave few rows in each and wide intervals;
+# fewer hide at which probabilities the model is wrong.
 BINS = 10
-FEWEST_BINS = 4  # with rows; where there are fewer, bins have about the same number of rows
-LEVEL = 0.9  # of the intervals for observed shares
+# With fewer non-empty bins, bins get equal numbers of rows instead of equal widths: probabilities
+# of a rare class all lie in the first bins, and three points make no curve.
+FEWEST_BINS = 4
+LEVEL = 0.9  # confidence of the intervals for observed shares; that of verdicts by default
+# In place of a probability of zero, whose logarithm would be infinite: the smallest normal number.
 LEAST = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How good the probabilities of a dataset's rows are, on rows left out.
+    """How good the probabilities of a dataset are on held-out rows.
 
     Parameters
     ----------
     log_loss : float
-        Mean of minus the logarithm of the probability of the class seen.
+        Mean of minus the logarithm of the probability of the true class.
     brier : float
         Brier score: for two classes the mean squared difference between probability and outcome,
         for more the sum of these over classes.
     auc : float
-        Area under the ROC curve; for more than two classes the mean of one against the rest. nan
-        where the dataset has one class only.
+        Area under the ROC curve; for more than two classes the mean of one class against the rest.
+        nan if the dataset has one class only.
     rows : int
-        Rows of a weight above zero.
+        Number of rows with a weight above zero.
     shares : mapping of class to float
         Share of each class in the rows.
     """
@@ -65,7 +70,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Bin:
-    """Predictions of about the same probability, and how often they came true.
+    """Predictions of about the same probability, and how often they were right.
 
     Parameters
     ----------
@@ -74,11 +79,12 @@ class Bin:
     predicted : float
         Mean predicted probability.
     observed : float
-        Share of these predictions that came true.
+        Share of these predictions that were right.
     rows : int
-        Predictions: rows; with more than two classes there is one of each class for a row.
+        Number of predictions: one for each row, or with more than two classes one for each row and
+        class.
     interval : (float, float)
-        For the observed share (Wilson's, at 90 %).
+        Wilson's confidence interval of the observed share, at 90 %.
     """
 
     low: float
@@ -91,13 +97,23 @@ class Bin:
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of every dataset, and the calibration of all rows together."""
+    """Scores of every dataset, and the calibration of all rows together.
+
+    Parameters
+    ----------
+    scores : dict of dataset name to Scores
+        Scores of each dataset.
+    calibration : tuple of Bin
+        Bins of predicted probability, from low to high.
+    """
 
     scores: dict[str, Scores]
     calibration: tuple[Bin, ...]
 
     def means(self) -> dict[str, float]:
-        """Return log loss, Brier score and AUC averaged over datasets, of AUC those that have one.
+        """Return log loss, Brier score and AUC averaged over datasets.
+
+        Datasets without an AUC are left out of its average.
 
         >>> one = Scores(0.5, 0.1, float("nan"), 20, {})
         >>> two = Scores(0.3, 0.3, 0.8, 10, {})
@@ -141,13 +157,13 @@ def score(held_out: HeldOut, names: tuple[str, ...], classes: tuple[Label, ...])
 
 
 def log_losses(P: FloatArray, y: IntArray) -> FloatArray:
-    """Return minus the logarithm of the probability of the class seen (N,)."""
+    """Return minus the logarithm of the probability of the true class (N,)."""
     loss: FloatArray = -np.log(np.maximum(P[np.arange(len(y)), y], LEAST))
     return loss
 
 
 def brier_scores(P: FloatArray, y: IntArray) -> FloatArray:
-    """Return squared differences of probabilities and outcomes (N,), of two classes half."""
+    """Return squared differences of probability and outcome (N,); half of that for two classes."""
     miss = P.copy()
     miss[np.arange(len(y)), y] -= 1.0
     total: FloatArray = np.sum(miss**2, axis=1)
@@ -155,7 +171,7 @@ def brier_scores(P: FloatArray, y: IntArray) -> FloatArray:
 
 
 def auc(P: FloatArray, y: IntArray, w: FloatArray, dataset: IntArray, K: int) -> FloatArray:
-    """Return the AUC of each dataset (K,); see the module."""
+    """Return the AUC of each dataset (K,), as the module docstring defines it."""
     C = P.shape[1]
     if C == 2:
         return rank_auc(P[:, 1], y == 1, w, dataset, K)
@@ -170,7 +186,7 @@ def auc(P: FloatArray, y: IntArray, w: FloatArray, dataset: IntArray, K: int) ->
 def rank_auc(
     p: FloatArray, positive: BoolArray, w: FloatArray, dataset: IntArray, K: int
 ) -> FloatArray:
-    """Return how often, by dataset (K,), a positive row has a higher p than a negative one.
+    """Return how often a positive row has a higher p than a negative one, by dataset (K,).
 
     >>> p, positive = np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True])
     >>> rank_auc(p, positive, np.ones(4), np.zeros(4, int), 1)
@@ -196,11 +212,11 @@ def rank_auc(
 
 
 def calibrate(P: FloatArray, y: IntArray, w: FloatArray, bins: int = BINS) -> tuple[Bin, ...]:
-    """Return bins of predicted probability, those that have rows.
+    """Return the bins of predicted probability that have rows.
 
-    For two classes of the second one, for more of every class of every row. Bins have the same
-    width; where that puts nearly all rows into a few, as with rare classes, the same number of
-    rows.
+    The probabilities are those of the second of two classes, or of every class of every row. Bins
+    have equal widths. If that puts nearly all rows into few bins, as for a rare class, bins have
+    equal numbers of rows instead.
     """
     if P.shape[1] == 2:
         p, true = P[:, 1], y == 1
@@ -233,7 +249,7 @@ def calibrate(P: FloatArray, y: IntArray, w: FloatArray, bins: int = BINS) -> tu
 
 
 def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
-    """Return Wilson's interval for a share seen in n rows.
+    """Return Wilson's confidence interval for a share observed in n rows.
 
     >>> tuple(round(x, 3) for x in wilson(0.5, 10))
     (0.269, 0.731)
