@@ -1,5 +1,1 @@
-"""Estimators for scikit-learn: `join` has the two classes, `base` what they share."""
-
-from conjoin.estimators.join import JoinClassifier, JoinRegressor
-
-__all__ = ["JoinClassifier", "JoinRegressor"]
+"""Estimators for scikit-learn: `JoinRegressor` and `JoinClassifier` (in `estimators.join`)."""
