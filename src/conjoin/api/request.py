@@ -257,7 +257,8 @@ class Request(Question):
         "Network that learns features: mlp1 or mlp2.",
         kind='"mlp1", "mlp2", Representation, transformer or function, optional',
         python_help="They have one or two hidden layers. An `MLP` or `Tap` (extra: nn), a "
-        "scikit-learn transformer or a function of rows work too. conjoin then loads all rows into memory.",
+        "scikit-learn transformer or a function of rows work too. conjoin then loads all rows "
+        "into memory.",
     )
     learn_share: float = _option(
         0.5,
