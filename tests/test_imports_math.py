@@ -11,6 +11,7 @@ import pytest
 ROOMS = ("linalg", "moments", "models", "criterion", "grouping", "strategies")
 ENGINES = ("narwhals", "pyarrow", "duckdb", "pandas", "polars")
 ABOVE = ("tables", "sources", "result", "engine", "api", "estimators", "report", "cli", "paper")
+FIRST = ("conjoin.api", "conjoin.api.request")  # options: no numbers, before all other rooms
 LOAD = """
 import json, sys
 from importlib import import_module
@@ -38,5 +39,8 @@ def test_a_math_room_loads_no_table_engine(room):
     loaded = json.loads(run.stdout)
     assert not [name for name in loaded if name.split(".")[0] in ENGINES]
     assert not [
-        name for name in loaded for room in ABOVE if f"{name}.".startswith(f"conjoin.{room}.")
+        name
+        for name in loaded
+        for room in ABOVE
+        if f"{name}.".startswith(f"conjoin.{room}.") and name not in FIRST
     ]

@@ -26,9 +26,8 @@ from conjoin.cli.options import Json, Model, Query, Rule, Sources, takes
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
 from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
-from conjoin.text import printable
+from conjoin.text import printable, quoted
 
-MOST_NAMES_SHOWN = 5
 PAGES = (".html", ".htm")
 USAGE_ERROR: Any = typer.BadParameter.__base__  # typer brings its own click, or uses another's
 
@@ -309,9 +308,7 @@ def _check_dataset(name: str, known: list[str]) -> None:
     if close:
         hint = f"did you mean {' or '.join(map(repr, close))}?"
     else:
-        more = len(known) - MOST_NAMES_SHOWN
-        shown = ", ".join(map(repr, known[:MOST_NAMES_SHOWN]))
-        hint = f"known are {shown}{f' and {more} more' if more > 0 else ''}."
+        hint = f"known are {quoted(known)}."
     raise DataError(f"Dataset {name!r} was not there at fitting; {hint}")
 
 

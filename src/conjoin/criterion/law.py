@@ -56,7 +56,7 @@ END = 100.0
 ATTEMPTS = ((False, 0.16, False), (True, 0.16, False), (True, 0.08, False)) + tuple(
     (False, step, True) for step in (0.05, 0.025, 0.0125, 0.006)
 )
-AGREE = 1e-4
+AGREE = 1e-4  # see ATTEMPTS
 
 ComplexArray: TypeAlias = NDArray[np.complexfloating[Any, Any]]
 

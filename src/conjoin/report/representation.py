@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from conjoin.result.partition import Partition
 
 WIDTH, HEIGHT = 480.0, 280.0  # of a panel
-GAP, TOP, BOTTOM, LEFT = 40.0, 30.0, 30.0, 30.0
+GAP, TOP, BOTTOM, LEFT = 40.0, 30.0, 30.0, 30.0  # around panels: room for titles and axes
 LINE = 17.0  # of the names below a panel
 COLUMNS = 2  # of panels, and of names below each
 MARKS = (  # around a point, each as large as the others to the eye

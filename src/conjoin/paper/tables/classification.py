@@ -36,6 +36,7 @@ from conjoin.paper.tables.write import write_rows
 C, P, LAM, MARGIN = 3, 5, 0.1, 0.1
 PAIRS = 100  # pairs per line: each counts one percent
 FRESH = 2000  # new rows per dataset on which joining is judged
+# Rows of the two datasets: small, usual, large, and very unequal.
 SIZES = ((100, 100), (1000, 1000), (10_000, 10_000), (100, 10_000))
 # The paper's distances, then right angles and opposite parameters.
 DISTANCES = (0.0, 0.1, 0.3, float(np.sqrt(2)), 2.0)
