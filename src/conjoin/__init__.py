@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
-    from conjoin import datasets
+    from conjoin import datasets, paper, representations
     from conjoin.api.compare import compare
     from conjoin.api.partition import partition
     from conjoin.criterion import Risk, Validated
@@ -43,6 +43,7 @@ _HOMES = {
     "conjoin.result.partition": ("Partition",),
     "conjoin.result.values": ("Alternative", "Assignment", "Estimate", "Merge"),
 }  # fmt: skip
+_ROOMS = ("datasets", "paper", "representations")
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -69,13 +70,15 @@ __all__ = [
     "compare",
     "datasets",
     "load",
+    "paper",
     "partition",
+    "representations",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("conjoin.datasets")
+    if name in _ROOMS:
+        return import_module(f"conjoin.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'conjoin' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

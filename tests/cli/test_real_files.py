@@ -124,7 +124,9 @@ def test_a_target_among_the_features_is_noticed(data):
     """Rentals are the sum of two columns; without these the file is like any other."""
     path, target, by = "paper/bb/day.csv", "cnt", ["weathersit"]
     text, _ = partition(data, path, target, by)
-    assert "Caution: The features give 'cnt' almost exactly; does one of them contain it?" in text
+    assert (
+        "Caution: The features predict 'cnt' almost exactly; does one of them contain it?" in text
+    )
     honest = "dteday,season,holiday,workingday,temp,atemp,hum,windspeed"
     text, seconds = partition(data, path, target, by, "--features", honest)
     assert "almost exactly" not in text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from conjoin.api.request import PairRequest, documented, refuse_renamed
+from conjoin.api.request import PairRequest, documented
 from conjoin.engine.pair import compare_pair
 from conjoin.errors import ArgumentError
 from conjoin.result.comparison import Comparison
@@ -60,7 +60,6 @@ def compare(
     >>> far.join, far.verdict
     (False, 'apart')
     """
-    refuse_renamed(options)
     if not {"representation", "learn_share"}.isdisjoint(options):
         raise ArgumentError(
             "compare has no representation; pass both tables to partition instead: "

@@ -216,6 +216,15 @@ class ClassificationBounds:
 
     phi1, phi2 and Phi have a value for each dataset. `sampling`, `distance` and `steps` are what
     joining gains in each part of the bounds, `sum(phi) - psi`. They add up to `margin`.
+
+    Parameters
+    ----------
+    phi1, phi2 : (float, float)
+        The first two parts of the bound of each separate model: sampling and distance.
+    phi3 : float
+        The third part, which both share: steps of the subgradient method.
+    psi1, psi2, psi3 : float
+        The same parts of the bound of the joint model.
     """
 
     phi1: tuple[float, float]
