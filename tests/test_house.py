@@ -45,6 +45,29 @@ def test_no_file_has_more_than_500_lines(folder):
     assert [str(f) for f in files if len(f.read_text().splitlines()) > graph.MOST_LINES] == []
 
 
+# Modules without logic of their own, and where their behaviour is tested.
+TESTED_ELSEWHERE = {
+    "_typing": "mypy",
+    "version": "tests/cli/test_main.py",
+    "models.held_out": "tests/models/test_glm_rows.py",
+    "result.comparison": "tests/engine/test_pair.py",
+    "result.values": "tests/result/test_partition.py",
+    "result.protocol": "mypy",
+    "cli.show": "tests/cli/test_main.py",
+    "text": "doctests",
+}
+
+
+def test_every_module_has_a_test_file_of_its_name():
+    rooms = {name for name in MODULES if (graph.SOURCE / name.replace(".", "/")).is_dir()}
+    missing = []
+    for name in set(MODULES) - rooms - set(TESTED_ELSEWHERE) - {"conjoin"}:
+        *folders, module = name.split(".")
+        if not (ROOT / "tests").joinpath(*folders, f"test_{module}.py").exists():
+            missing.append(name)
+    assert sorted(missing) == []
+
+
 def numbers(node):
     """Say whether a value is a number, or a tuple of numbers."""
     if isinstance(node, ast.UnaryOp):

@@ -1,5 +1,6 @@
 """Every option has one default, one help text and one check on all faces."""
 
+from importlib import import_module
 from inspect import Parameter, signature
 
 import pytest
@@ -24,6 +25,8 @@ from conjoin.estimators.join import NOT_HERE
 from conjoin.report.again import commands
 from conjoin.result.partition import Partition
 
+partition_module = import_module("conjoin.api.partition")
+compare_module = import_module("conjoin.api.compare")
 NAMES_OF_SKLEARN = {"intercept": "fit_intercept"}
 
 
@@ -94,6 +97,45 @@ def test_the_page_names_the_options_that_are_not_defaults():
         assert words in found["shell"]
     for words in ("delta", "random_state", "missing", "seed"):
         assert words not in found["python"] + found["shell"]
+
+
+# Another value than the default for every option.
+OTHERS = {
+    "target": "z", "by": ["s"], "method": "bic", "strategy": "best", "grouping": "agglomerative",
+    "weigh_by": "rows", "delta": 0.2, "folds": 7, "random_state": 3, "features": ["a"],
+    "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",
+    "family": "poisson", "intercept": False, "representation": "mlp1", "learn_share": 0.3,
+}  # fmt: skip
+
+
+def test_every_option_has_another_value_here():
+    assert set(OTHERS) == set(described(Request))
+    assert all(getattr(Request, name, None) != value for name, value in OTHERS.items())
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_functions_pass_every_option_on(monkeypatch, name):
+    seen = []
+    for module, step in ((partition_module, "run"), (compare_module, "compare_pair")):
+        monkeypatch.setattr(module, step, lambda *args: seen.append(args))
+    given = {"representation": "mlp1"} if name == "learn_share" else {}
+    partition("data", **{"target": "y", **given, name: OTHERS[name]})
+    assert getattr(seen[0][0], name) == OTHERS[name]
+    if name in described(PairRequest):
+        value = "gcv" if name == "method" else OTHERS[name]
+        compare("a", "b", **{"target": "y", name: value})
+        assert getattr(seen[1][2], name) == value
+
+
+@pytest.mark.parametrize("estimator", [conjoin.JoinRegressor, conjoin.JoinClassifier])
+@pytest.mark.parametrize("name", OTHERS)
+def test_estimators_pass_every_option_on(estimator, name):
+    parameter = NAMES_OF_SKLEARN.get(name, name)
+    if parameter not in estimator().get_params() or name == "by":
+        return  # a role of columns, which X has
+    given = {"representation": "mlp1"} if name == "learn_share" else {}
+    request = estimator(**{**given, parameter: OTHERS[name]})._request()
+    assert getattr(request, name) == OTHERS[name]
 
 
 def test_criteria_of_pairs_are_those_of_the_request():

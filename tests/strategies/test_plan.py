@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from conjoin.models.problem import LeastSquares
+from conjoin.strategies import STRATEGIES
 from conjoin.strategies.plan import make_plan, start_values
 from tests.collections_ import make
 
@@ -32,6 +33,11 @@ def test_a_full_covariance_needs_datasets():
     few = make_plan(start_values(LeastSquares(make("continuum", K=2, n=20, p=6).folds)))
     assert "full" in many.refits
     assert "full" not in few.refits
+
+
+def test_the_names_of_strategies_are_those_that_can_be_chosen():
+    plan = make_plan(start_values(LeastSquares(make("continuum", K=6, n=20, p=2).folds)))
+    assert {*plan.refits, "clusters"} == set(STRATEGIES)
 
 
 def test_without_an_intercept_no_strategy_varies_it():
