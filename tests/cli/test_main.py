@@ -78,7 +78,7 @@ def test_partition_of_a_database_and_a_query(conjoin_, frames, tmp_path):
     part = conjoin_(
         "partition", "long.parquet", *BY_STORE, "--query", "SELECT * FROM data WHERE store <> 'd3'"
     )
-    assert "If you prefer plain models, train one model for all 2 datasets: RMSE" in part.out
+    assert "The search for clusters puts all 2 datasets into one." in part.out
 
 
 def test_several_columns_name_the_dataset(conjoin_):

@@ -11,6 +11,9 @@ from conjoin.engine.run import run
 from conjoin.errors import ArgumentError
 from conjoin.result.partition import Partition
 
+# What other libraries, and the command line, call some arguments.
+SYNONYMS = {"group": "by", "groups": "by", "groupby": "by", "seed": "random_state", "y": "target"}
+
 
 @documented(Request)
 def partition(
@@ -107,12 +110,21 @@ def _check_options(request: Request) -> None:
     if takes or not isinstance(request.method, str) or not request.options:
         return
     names = sorted(request.options)
-    known = [name for name in signature(partition).parameters if name != "options"]
-    near = [close for name in names for close in get_close_matches(name, known, n=1)]
+    near = [close for name in names for close in _close_arguments(name)]
     hint = (
         f"did you mean {', '.join(near)}?"
         if near
         else f"leave {'it' if len(names) == 1 else 'them'} out."
     )
     given = ", ".join(f"{name}=..." for name in names)
-    raise ArgumentError(f"method={request.method_name!r} does not take {given}; {hint}")
+    raise ArgumentError(
+        f"partition with method={request.method_name!r} does not take {given}; {hint}"
+    )
+
+
+def _close_arguments(name: str) -> list[str]:
+    """Return what an unknown argument may mean."""
+    if name in SYNONYMS:
+        return [SYNONYMS[name]]
+    known = [one for one in signature(partition).parameters if one != "options"]
+    return get_close_matches(name, known, n=1)

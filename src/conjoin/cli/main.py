@@ -304,7 +304,9 @@ def _check_dataset(name: str, known: list[str]) -> None:
         return
     import difflib
 
-    close = difflib.get_close_matches(name, known)
+    by_text = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(name.casefold(), list(by_text))
+    close = [by_text[text] for text in near]
     if close:
         hint = f"did you mean {' or '.join(map(repr, close))}?"
     else:

@@ -111,7 +111,10 @@ def headline(facts: Facts) -> list[str]:
         text = f"{measure.short} {error_text(plain['shown'], 4)}, {than}"
         if lowest == "clusters" and not best:
             text += f"{_how_sure(ours, plain['error'])}, the lowest error of all strategies"
-        found.append(f"If you prefer plain models, train {models_in_words(clusters)}: {text}.")
+        if len(clusters) == 1:  # one model for all has its error in the sentence before
+            found.append(f"The search for clusters puts all {datasets:,} datasets into one.")
+        else:
+            found.append(f"If you prefer plain models, train {models_in_words(clusters)}: {text}.")
     if not best and lowest not in ("clusters", name):
         behind = percent_of(ours["behind"], ours["error"])
         amount = "" if behind is None else f": its {measure.name} is {unsigned(behind)} lower"
@@ -316,8 +319,11 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
 
 
 def gain_note(measure: Measure) -> str:
-    """Say what a gain is."""
-    return f"Gain: how much the {measure.gain} is expected to fall if the two are trained together."
+    """Say what a gain is, and what its interval."""
+    return (
+        f"Gain: how much the {measure.gain} is expected to fall if the two are trained together. "
+        "Each end of its interval holds with probability 1 - delta (90 % by default)."
+    )
 
 
 def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
