@@ -1,4 +1,4 @@
-"""Aliases. Shapes of arrays are told in words where they are used."""
+"""Aliases of types. Shapes of arrays are described where they are used."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -10,4 +10,4 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
 AnyArray: TypeAlias = NDArray[Any]
-Progress: TypeAlias = Callable[[int, int], None]  # told the steps done so far and in all
+Progress: TypeAlias = Callable[[int, int], None]  # called with the steps done so far and in all

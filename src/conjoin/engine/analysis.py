@@ -6,10 +6,10 @@ probabilities and the validation of the search take time that not every caller w
 are computed when first asked for, and once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from conjoin.result.placement import Placement
     from conjoin.strategies.plan import Start
     from conjoin.strategies.validation import Validated
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,14 @@ class Analysis:
     chosen: "Chosen"
     judge: "Judge"
     origin: Origin
-    _scored: dict[str, Scored] = field(default_factory=dict, repr=False)
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":
+        """Compute something when it is first asked for, and keep it."""
+        if name not in self._found:
+            self._found[name] = compute()
+        found: Value = self._found[name]
+        return found
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -174,9 +183,12 @@ class Analysis:
         """Weights of the strategies in "auto"."""
         return dict(self.strategies.weights)
 
-    @cached_property
+    @property
     def errors(self) -> dict[str, Estimate]:
         """Error of every strategy; "clusters" with the partition searched for outside folds."""
+        return self._once("errors", self._estimate_errors)
+
+    def _estimate_errors(self) -> dict[str, Estimate]:
         validated = self.strategies.validated
         searched = validate_search(self._search_method, self.chosen, self.start)
         losses = np.stack([*(one.losses for one in validated.values()), searched])
@@ -194,24 +206,29 @@ class Analysis:
 
     # --- verdicts --------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def steps(self) -> tuple[Step[str], ...]:
         """The steps to the clusters: joins, and the best joins that were refused."""
+        return self._once("steps", self._find_steps)
+
+    def _find_steps(self) -> tuple[Step[str], ...]:
         if self.origin.steps is not None or self.search is None:
             return self.origin.steps or ()
-        found = find_steps(self.search.objective, self._labels, self.search.near)
-        return tuple(self._named(step.left, step.right, step) for step in found)
-
-    def _named(self, left: Any, right: Any, step: Step[int]) -> Step[str]:
         names = self.facts.names
-        return Step(tuple(names[k] for k in left), tuple(names[k] for k in right), step.score)
+        return tuple(
+            Step(tuple(names[k] for k in one.left), tuple(names[k] for k in one.right), one.score)
+            for one in find_steps(self.search.objective, self._labels, self.search.near)
+        )
 
     def ledger(self, most: int | None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
         return self._verdicts.ledger(self.steps, most)
 
-    @cached_property
+    @property
     def _verdicts(self) -> Verdicts:
+        return self._once("verdicts", self._make_verdicts)
+
+    def _make_verdicts(self) -> Verdicts:
         near = coefficients(self.start.problem.moments, self.start.hyper)
         names, delta, scale = self.facts.names, self.origin.delta, self.study.gain_scale
         return Verdicts(self.judge, names, self._labels, near, delta, scale)
@@ -220,16 +237,19 @@ class Analysis:
         """Return what is known of joining a dataset with its own cluster and with others."""
         return self._verdicts.alternatives_of(name)
 
-    @cached_property
+    @property
     def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
         """The same for every dataset."""
-        return self._verdicts.all_alternatives()
+        return self._once("alternatives", self._verdicts.all_alternatives)
 
     # --- the report ------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def details(self) -> "Details":
         """The figures of the report."""
+        return self._once("details", self._make_details)
+
+    def _make_details(self) -> "Details":
         errors = {
             "own": self.strategies.validated["separate"],
             "cluster": self.chosen.clusters,
@@ -245,17 +265,17 @@ class Analysis:
         given, response = self.study.given, self.study.response
         if not response.classes or not isinstance(given, Likelihood):
             return None
-        if strategy not in self._scored:
-            fold_coef = self._choose(strategy)[1].fold_coef
-            assert fold_coef is not None  # a likelihood keeps them
-            held_out = given.rows.held_out(fold_coef)
-            self._scored[strategy] = score(held_out, self.facts.names, response.classes)
-        return self._scored[strategy]
+        fold_coef = self._choose(strategy)[1].fold_coef
+        assert fold_coef is not None  # a likelihood keeps them
+        names, classes = self.facts.names, response.classes
+        return self._once(
+            f"scores of {strategy}", lambda: score(given.rows.held_out(fold_coef), names, classes)
+        )
 
-    @cached_property
+    @property
     def placement(self) -> "Placement":
         """What places a new dataset: the coefficients of each cluster as a distribution."""
-        return make_placement(self.study, self.start, self._labels)
+        return self._once("placement", lambda: make_placement(self.study, self.start, self._labels))
 
     @property
     def settings(self) -> Mapping[str, Any]:

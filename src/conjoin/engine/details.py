@@ -145,7 +145,7 @@ def dependent_columns(moments: Moments) -> int:
 def far_values(moments: Moments, basis: Basis) -> dict[int, float]:
     """Return the features with values very far from their mean, and how far, in deviations.
 
-    A column with far values was scaled by its farthest one, so that its mean square tells.
+    A column with far values was scaled by its farthest one, so its mean square shows it.
     """
     union = moments.union()
     diagonal = np.diagonal(union.G)[:: moments.outputs]
