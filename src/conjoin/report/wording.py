@@ -44,6 +44,7 @@ MODELS = {
     "pooled": "pooled model",
 }
 IN_USE = "in use"
+TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
 
 
 # --- the verdict ---------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def headline(facts: Facts) -> list[str]:
     error = f"{measure.short} {error_text(ours['shown'], 4)}"
     if datasets == 1:
         return [f"There is one dataset, so there is one model (strategy '{name}'): {error}."]
-    best = ours["behind"] is not None and ours["behind"] <= 0
+    best = _is_best(ours)
     models = MODELS_OF.get(name, BORROWED)
     words = f"{models} (strategy '{name}')"
     if name == "clusters":
@@ -121,6 +122,12 @@ def headline(facts: Facts) -> list[str]:
         sure = _how_sure(ours) if amount else ""
         found.append(f"Strategy '{lowest}' has the lowest error{amount}{sure}.")
     return found
+
+
+def _is_best(strategy: Facts) -> bool:
+    """Say whether a strategy has the lowest error, or one that prints the same."""
+    error, behind = strategy["error"], strategy["behind"]
+    return behind is not None and error is not None and behind <= TIE * error
 
 
 def _or_infinite(error: float | None) -> float:
