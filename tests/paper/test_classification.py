@@ -16,9 +16,15 @@ from conjoin.paper.classification import (
     largest_norm,
     norm3,
 )
-from conjoin.paper.surrogate import step_sizes, surrogate_loss, surrogate_subgradient
+from conjoin.paper.surrogate import step_sizes, surrogate_loss
 from conjoin.paper.tables.classification import draw_rows, turn
-from tests.reference.paper_classes import R_n, R_n1_n2, random_classes, theorem3
+from tests.reference.paper_classes import (
+    R_n,
+    R_n1_n2,
+    random_classes,
+    surrogate_subgradient,
+    theorem3,
+)
 
 
 @pytest.fixture

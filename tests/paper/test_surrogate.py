@@ -16,7 +16,6 @@ from conjoin.paper.surrogate import (
     subgradient_estimator,
     surrogate_loss,
     surrogate_rows,
-    surrogate_subgradient,
 )
 from conjoin.paper.tables.classification import draw_rows
 from tests.reference.paper_classes import (
@@ -25,6 +24,7 @@ from tests.reference.paper_classes import (
     stationarity_gap,
     subgradient_path,
     surrogate_of_row,
+    surrogate_subgradient,
 )
 
 SIGNS = ("flipped", "literal")

@@ -9,9 +9,14 @@ from math import exp, log, pi, sqrt
 import numpy as np
 
 from conjoin.paper.classification import Setting, norm3, omega
-from conjoin.paper.surrogate import surrogate_loss, surrogate_subgradient
+from conjoin.paper.surrogate import loss_and_subgradient, surrogate_loss
 
 ROOT = sqrt(3 / pi)
+
+
+def surrogate_subgradient(b, beta, X, lam):
+    """Return a subgradient (C, p) of the empirical surrogate loss in b."""
+    return loss_and_subgradient(b, beta, X, float(np.mean(np.linalg.norm(X, axis=1))), lam)[1]
 
 
 def random_classes(rng, n=20, p=3, C=4):

@@ -19,7 +19,7 @@ from conjoin.result.details import VERDICTS, Map, cut, whole_tree
 from conjoin.result.values import Merge
 
 # Datasets up to which the map shows each of them, and groups that it shows beyond: more cells than
-# 200 x 200 are smaller than a pixel.
+# 200 x 200 are too small to see.
 MOST_ON_MAP, GROUPS_ON_MAP = 200, 40
 # Groups on the map up to which every pair gets a verdict, and up to which every pair gets an
 # interval; 60 groups have 1,770 pairs.

@@ -7,8 +7,8 @@ from conjoin.errors import ArgumentError, warn_caller
 from conjoin.moments import Basis, Moments
 from conjoin.tables import DatasetCollection
 
-# Relative difference up to which the sum of squares of a target equals its sum: rounding of a
-# million additions, and far below what any value other than 0 and 1 adds.
+# Relative difference up to which the sum of squares of a target equals its sum: above
+# rounding, and below what another value adds unless rows are very many.
 SAME = 1e-9
 ONLY_NUMBERS = ("validated",)  # methods of `partition` that know squared errors only
 

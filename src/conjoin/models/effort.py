@@ -1,7 +1,7 @@
 """How much work a collection is worth: rules by size, in one place.
 
 Moments of all datasets enter; yes or no, or a number of operations, leaves. The limits were set by
-time, not by error: below them the more careful way takes well under a second.
+time, not by error.
 """
 
 from conjoin.moments import Moments

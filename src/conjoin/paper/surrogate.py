@@ -131,19 +131,14 @@ def surrogate_loss(
     return float(np.mean(surrogate_rows(b, beta, X, lam, gamma, sign)))
 
 
-def surrogate_subgradient(b: FloatArray, beta: FloatArray, X: FloatArray, lam: float) -> FloatArray:
-    """Return a subgradient (C, p) of the empirical surrogate loss in b.
+def loss_and_subgradient(
+    b: FloatArray, beta: FloatArray, X: FloatArray, mean_norm: float, lam: float
+) -> tuple[float, FloatArray]:
+    """Return the mean of l_lg without its ramp term, and a subgradient (C, p) in b.
 
     The gradient of |beta_c - b_c| is (b_c - beta_c)/|b_c - beta_c|; the paper prints its negative.
     Where b_c = beta_c, 0 is a subgradient of it and is used. Neither gamma nor the sign enters.
     """
-    return _moving_part(b, beta, X, float(np.mean(np.linalg.norm(X, axis=1))), lam)[1]
-
-
-def _moving_part(
-    b: FloatArray, beta: FloatArray, X: FloatArray, mean_norm: float, lam: float
-) -> tuple[float, FloatArray]:
-    """Return the mean of l_lg without its ramp term, and a subgradient (C, p)."""
     away = b - beta
     length = np.linalg.norm(away, axis=1, keepdims=True)
     unit = np.divide(away, length, out=np.zeros_like(away), where=length > 0)
@@ -227,7 +222,9 @@ def subgradient_estimator(
     losses = np.empty(len(eta))
     best, s = b, 1
     for k, step in enumerate(eta):
-        parts = [_moving_part(b, beta, X, norm, lam) for (X, beta), norm in zip(samples, norms)]
+        parts = [
+            loss_and_subgradient(b, beta, X, norm, lam) for (X, beta), norm in zip(samples, norms)
+        ]
         losses[k] = fixed + sum(value for value, _ in parts)
         if losses[k] < losses[s - 1]:
             best, s = b, k + 1
