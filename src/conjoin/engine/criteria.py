@@ -16,6 +16,7 @@ from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.moments import Basis
+from conjoin.moments.collinear import precise
 from conjoin.tables import DatasetCollection
 
 OWN: dict[str, Callable[..., Criterion]] = {"risk": Risk, "gcv": Gcv, "validated": Validated}
@@ -84,7 +85,7 @@ def pair_criterion(request: Request) -> Criterion | None:
 def to_units(collection: DatasetCollection, *, intercept: bool = True) -> list[Unit]:
     """Return each dataset in shared coordinates, as the criteria of pairs take it."""
     X, y, w = collection.X, collection.y, collection.weights
-    basis = Basis.from_rows(X, y, w, intercept=intercept)
+    basis = precise(X, w, Basis.from_rows(X, y, w, intercept=intercept))
     Z, t = basis.design(X), basis.response(y)
     units = []
     for k, name in enumerate(collection.names):

@@ -82,8 +82,8 @@ def own_fits(moments: Moments, basis: Basis) -> tuple[FloatArray, FloatArray, Fl
     beta = np.where(usable[:, None], fit.beta, np.nan)
     covariance = np.where(usable, noise, np.nan)[:, None, None] * inverse
     return (
-        _in_units(_lines(beta, moments.outputs), basis, level=True),
-        _in_units(_line_spreads(covariance, moments.outputs), basis, level=False),
+        _in_units(basis.to_columns(_lines(beta, moments.outputs)), basis, level=True),
+        _spreads_in_units(covariance, moments.outputs, basis),
         noise * basis.target_scale**2,
     )
 
@@ -94,7 +94,7 @@ def cluster_spreads(moments: Moments, labels: IntArray, basis: Basis) -> FloatAr
     inverse, rank = linalg.inverse_and_rank(unions.G)
     usable = (rank == moments.p) & (unions.n > moments.p)
     covariance = np.where(usable, fit_ols(unions).noise, np.nan)[:, None, None] * inverse
-    return _in_units(_line_spreads(covariance, moments.outputs), basis, level=False)
+    return _spreads_in_units(covariance, moments.outputs, basis)
 
 
 def _lines(beta: FloatArray, outputs: int) -> FloatArray:
@@ -116,10 +116,16 @@ def _line_spreads(covariance: FloatArray, outputs: int) -> FloatArray:
     return np.sqrt(np.maximum(variance, 0.0))
 
 
+def _spreads_in_units(covariance: FloatArray, outputs: int, basis: Basis) -> FloatArray:
+    """Return standard errors (K, lines * d) in the units of the data, from covariances."""
+    spreads = _line_spreads(basis.covariance_to_columns(covariance, outputs), outputs)
+    return _in_units(spreads, basis, level=False)
+
+
 def _in_units(beta: FloatArray, basis: Basis, *, level: bool) -> FloatArray:
     """Return coefficients (K, lines, d), or their standard errors, in the units of the data.
 
-    One line after another, (K, lines * d).
+    They are of columns that are centred and scaled, and not stretched. One line after another, (K, lines * d).
     """
     first = int(basis.intercept)
     slopes = beta[..., first:] * basis.target_scale / basis.scale
@@ -148,8 +154,9 @@ def far_values(moments: Moments, basis: Basis) -> dict[int, float]:
     A column with far values was scaled by its farthest one, so its mean square shows it.
     """
     union = moments.union()
-    diagonal = np.diagonal(union.G)[:: moments.outputs]
     first = int(basis.intercept)
-    squares = diagonal[first:] / (diagonal[0] if first else union.w)
+    second = union.G[:: moments.outputs, :: moments.outputs]
+    squares = np.diagonal(basis.second_of_columns(second[first:, first:]))
+    squares = squares / (second[0, 0] if first else union.w)
     distance = SCALED_BY / np.sqrt(np.maximum(squares, 1e-300))
     return {int(j): float(distance[j]) for j in np.flatnonzero((distance > FAR) & (squares > 0))}

@@ -16,8 +16,10 @@ import narwhals as nw
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.engine.coordinates import second_moments, settle
 from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
+from conjoin.moments.collinear import directions_of_moments
 from conjoin.moments.folds import HALF, PRIME, TARGET, ColumnHash
 from conjoin.tables.checks import (
     check_magnitude,
@@ -107,16 +109,23 @@ def reduce(
     check_magnitude((*schema.features, roles.target), largest)
     spread = table.spread(ranges.mean if intercept else np.zeros(len(ranges.mean)))
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
-    sums = table.products(basis, ranges, folds, seed)
-    names, moments = _assemble(sums, roles, len(schema.features), folds, ranges.weight)
+    dealt = table._with_fold(ranges, folds, seed)
+
+    def form(given: Basis) -> Moments:
+        return _assemble(table.products(dealt, given), roles, given, folds, ranges.weight)[1]
+
+    sums = table.products(dealt, basis)
+    names, moments = _assemble(sums, roles, basis, folds, ranges.weight)
     check_names(names, int(moments.n.sum()), roles)
+    usual, second = basis, second_moments(moments, basis)
+    basis, moments = settle(usual, moments, lambda: directions_of_moments(second, usual), form)
     return Reduced(
         names=tuple(names),
         sizes=tuple(int(n) for n in moments.n.sum(axis=1)),
         schema=schema,
         limits=limits_of(schema.features, ranges.low[:-1], ranges.high[:-1]),
         basis=basis,
-        folds=moments if intercept else _without_ones(moments),
+        folds=moments,
     )
 
 
@@ -214,9 +223,11 @@ class _Encoded:
         totals = np.array([float(found[f"s{j}"]) for j in range(len(self.names))])
         return np.sqrt(totals / float(found["weight"]))
 
-    def products(self, basis: Basis, ranges: _Ranges, folds: int, seed: int) -> dict[str, Any]:
-        """Return sums of products by dataset and fold, as columns of plain values."""
-        dealt = self._with_fold(ranges, folds, seed)
+    def products(self, dealt: nw.LazyFrame[Any], basis: Basis) -> dict[str, Any]:
+        """Return sums of products by dataset and fold, as columns of plain values.
+
+        `dealt` are the rows with their fold.
+        """
         center = np.append(basis.center, basis.target_center)
         scale = np.append(basis.scale, basis.target_scale)
         scaled = dealt.select(
@@ -228,6 +239,8 @@ class _Encoded:
                 for j, (x, c, s) in enumerate(zip(self.columns, center, scale))
             ),
         )
+        if basis.matrix is not None:
+            scaled = self._stretched(scaled, basis.matrix)
         w, columns = nw.col("w"), self.columns
         pairs = [(i, j) for i in range(len(columns)) for j in range(i, len(columns))]
         products = scaled.select(
@@ -243,6 +256,17 @@ class _Encoded:
         )
         table: dict[str, Any] = grouped.collect("pyarrow").to_dict(as_series=False)
         return table
+
+    def _stretched(self, scaled: nw.LazyFrame[Any], matrix: FloatArray) -> nw.LazyFrame[Any]:
+        """Return the rows with their features multiplied by a matrix (features, features)."""
+        features = self.columns[:-1]
+        mixed = []
+        for column in matrix.T:
+            total = nw.lit(0.0)
+            for x, m in zip(features, column):
+                total = total + x * float(m)
+            mixed.append(total)
+        return scaled.with_columns(*(x.alias(f"x{j}") for j, x in enumerate(mixed)))
 
     def _with_fold(self, ranges: _Ranges, folds: int, seed: int) -> nw.LazyFrame[Any]:
         """Return the frame with the fold of every row; see `moments.folds`."""
@@ -309,9 +333,10 @@ def _first_infinite(names: Sequence[str], low: FloatArray, high: FloatArray) -> 
 
 
 def _assemble(
-    sums: dict[str, Any], roles: Roles, features: int, folds: int, weight: float
+    sums: dict[str, Any], roles: Roles, basis: Basis, folds: int, weight: float
 ) -> tuple[list[str], Moments]:
-    """Return dataset names and moments (K, F) from sums of products; the first column is ones."""
+    """Return dataset names and moments (K, F) from sums of products in a basis."""
+    features = len(basis.scale)
     keys = list(zip(*(sums[f"g{i}"] for i in range(len(roles.by)))))
     name_of_key = {key: SEPARATOR.join(map(name_of, key)) for key in keys}
     check_distinct_names(list(name_of_key.values()))
@@ -334,7 +359,8 @@ def _assemble(
     n = np.zeros((len(names), folds))
     np.add.at(n, (k, f), np.array(sums["n"], dtype=np.float64))
     P /= weight  # weights are relative, so their unit must not matter
-    return names, Moments.from_products(P, n, P[..., 0, 0])
+    moments = Moments.from_products(P, n, P[..., 0, 0])
+    return names, moments if basis.intercept else _without_ones(moments)
 
 
 def _without_ones(moments: Moments) -> Moments:

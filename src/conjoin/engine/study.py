@@ -11,6 +11,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.api.request import Request
+from conjoin.engine.coordinates import settle
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
 from conjoin.models.effort import MANY_DATASETS
@@ -19,6 +20,7 @@ from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
 from conjoin.moments import Basis, Moments
+from conjoin.moments.collinear import Directions, directions_of_rows
 from conjoin.moments.folds import deal, fold_moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
@@ -105,9 +107,18 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     if family is not None and len(starts) - 1 > MANY_DATASETS:
         folds = min(folds, max(folds // 2, FEWEST_FOLDS))
     fold = deal(X, y, starts, data.features, folds, int(request.random_state))
+    t = basis.response(y)
+
+    def form(given: Basis) -> Moments:
+        return fold_moments(given.design(X), t, w, starts, fold, folds)
+
+    def find() -> Directions | None:
+        return directions_of_rows(X, w, usual)
+
+    usual = basis
+    basis, moments = settle(usual, form(usual), find, form)
     if family is None:
-        Z, t = basis.design(X), basis.response(y)
-        return _of_moments(basis, fold_moments(Z, t, w, starts, fold, folds), request.weigh_by)
+        return _of_moments(basis, moments, request.weigh_by)
     basis = replace(basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
     given = Likelihood.of(rows, fold, folds, family)

@@ -10,7 +10,7 @@ change of features: least squares, its residuals and every decision that depends
 same.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,9 @@ class Basis:
         The same for the target.
     intercept : bool
         Whether a column of ones is put in front.
+    matrix : array, shape (features, features), optional
+        Row vectors of features are multiplied by it at last. It stretches directions in which
+        columns are nearly collinear (`moments.collinear`).
     """
 
     center: FloatArray
@@ -41,6 +44,7 @@ class Basis:
     target_center: float
     target_scale: float
     intercept: bool
+    matrix: FloatArray | None = None
 
     @classmethod
     def from_rows(
@@ -121,6 +125,10 @@ class Basis:
         """Return the identity, under which moments have the units of the data."""
         return cls(np.zeros(features), np.ones(features), 0.0, 1.0, intercept)
 
+    def with_matrix(self, matrix: FloatArray | None) -> "Basis":
+        """Return the same basis with another matrix."""
+        return replace(self, matrix=matrix)
+
     def target_sums(self, h: float, q: float, w: float) -> tuple[float, float]:
         """Return the sums of the target and of its squares, in its own units.
 
@@ -131,8 +139,13 @@ class Basis:
 
     def design(self, X: FloatArray) -> FloatArray:
         """Return the design matrix of rows X (n, features), intercept first."""
-        Z = (X - self.center) / self.scale
+        Z = self.features(X)
         return np.concatenate([np.ones((*Z.shape[:-1], 1)), Z], axis=-1) if self.intercept else Z
+
+    def features(self, X: FloatArray) -> FloatArray:
+        """Return the features of rows X (n, features) in these coordinates."""
+        Z = (X - self.center) / self.scale
+        return Z if self.matrix is None else Z @ self.matrix
 
     def response(self, y: FloatArray) -> FloatArray:
         """Return the target in these coordinates."""
@@ -140,14 +153,43 @@ class Basis:
 
     def to_original(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return intercept (...,) and slopes (..., features) in the units of the data."""
+        beta = self.to_columns(beta)
         slopes = beta[..., int(self.intercept) :] * self.target_scale / self.scale
         constant = beta[..., 0] * self.target_scale if self.intercept else 0.0
         intercept = constant + self.target_center - np.sum(slopes * self.center, axis=-1)
         return intercept, slopes
 
+    def to_columns(self, beta: FloatArray) -> FloatArray:
+        """Return coefficients (..., p) of the centred and scaled columns, without `matrix`."""
+        if self.matrix is None:
+            return beta
+        first = int(self.intercept)
+        return np.concatenate([beta[..., :first], beta[..., first:] @ self.matrix.T], axis=-1)
+
+    def covariance_to_columns(self, covariance: FloatArray, outputs: int = 1) -> FloatArray:
+        """Return covariances (..., p, p) of such coefficients.
+
+        With several linear predictors, coordinates follow the columns of the design.
+        """
+        if self.matrix is None:
+            return covariance
+        back = np.eye(len(self.scale) + int(self.intercept))
+        back[int(self.intercept) :, int(self.intercept) :] = self.matrix
+        back = np.kron(back, np.eye(outputs))
+        return np.asarray(back @ covariance @ back.T)
+
+    def second_of_columns(self, second: FloatArray) -> FloatArray:
+        """Return second moments (features, features) of the columns without `matrix`."""
+        if self.matrix is None:
+            return second
+        half = np.linalg.solve(self.matrix.T, second)
+        return np.asarray(np.linalg.solve(self.matrix.T, half.T).T)
+
     def from_original(self, intercept: FloatArray, slopes: FloatArray) -> FloatArray:
         """Return the coefficients in these coordinates of a model in the units of the data."""
         beta = slopes * self.scale / self.target_scale
+        if self.matrix is not None:
+            beta = np.linalg.solve(self.matrix, beta[..., None])[..., 0]
         if not self.intercept:
             return beta
         constant = intercept - self.target_center + np.sum(slopes * self.center, axis=-1)

@@ -121,6 +121,7 @@ def placement_from_plain(values: Mapping[str, Any]) -> Placement:
             basis["target_center"],
             basis["target_scale"],
             basis["intercept"],
+            plain_to_array(basis["matrix"]) if "matrix" in basis else None,
         ),
         noise=values["noise"],
         **{name: plain_to_array(values[name]) for name in PLACEMENT_ARRAYS},

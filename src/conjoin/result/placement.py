@@ -134,7 +134,7 @@ class Placement:
         DataError
             If no cluster has known mean features.
         """
-        mean = np.mean((X - self.basis.center) / self.basis.scale, axis=0)
+        mean = np.mean(self.basis.features(X), axis=0)
         distance = np.sum((self.means - mean) ** 2, axis=1)
         if np.isnan(distance).all():
             raise DataError(

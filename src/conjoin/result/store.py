@@ -183,6 +183,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
             "target_center": basis.target_center,
             "target_scale": basis.target_scale,
             "intercept": basis.intercept,
+            **({} if basis.matrix is None else {"matrix": array_to_plain(basis.matrix)}),
         },
         "noise": placement.noise,
         **{name: array_to_plain(getattr(placement, name)) for name in PLACEMENT_ARRAYS},

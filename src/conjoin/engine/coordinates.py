@@ -1,0 +1,72 @@
+"""The coordinates of a study where columns are nearly collinear.
+
+Moments of datasets and folds enter, with ways to find nearly collinear directions and to form
+moments again; the basis to work in and the moments in it leave. Columns that are not nearly
+collinear keep the basis and the moments that came in.
+
+Two priors are offered where they are. In one, slopes of the columns have the same variance, as
+everywhere else; directions are stretched only so far that rounding does not hide them. In the
+other, a nearly collinear direction counts like a column of its own, so that large coefficients of
+opposite sign are not taken for unlikely. The one whose partial pooling has the lower error on
+held-out rows is taken: often the direction is rounding or measurement error, and then the first is
+better.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.models.partial import SLOPES, coefficients, fit_variances
+from conjoin.models.problem import LeastSquares
+from conjoin.moments import Basis, Moments
+from conjoin.moments.collinear import (
+    LIKE_A_COLUMN,
+    PRECISE,
+    Directions,
+    is_nearly_collinear,
+    stretched,
+)
+
+
+def settle(
+    basis: Basis,
+    folds: Moments,
+    find: Callable[[], Directions | None],
+    form: Callable[[Basis], Moments],
+) -> tuple[Basis, Moments]:
+    """Return the basis to work in, and moments (K, F) in it.
+
+    `basis` and `folds` are the usual ones; `find` returns nearly collinear directions in that
+    basis, `form` the moments in another.
+    """
+    if not is_nearly_collinear(second_moments(folds, basis)):
+        return basis, folds
+    directions = find()
+    if directions is None:
+        return basis, folds
+    usual = stretched(basis, directions, PRECISE)
+    if usual.matrix is not None:
+        folds = form(usual)
+    wide = stretched(basis, directions, LIKE_A_COLUMN)
+    wide_folds = form(wide)
+    if held_out_error(wide_folds) < held_out_error(folds):
+        return wide, wide_folds
+    return usual, folds
+
+
+def second_moments(folds: Moments, basis: Basis) -> FloatArray:
+    """Return the second moments (features, features) of all rows together."""
+    first = int(basis.intercept)
+    total: FloatArray = folds.G.sum(axis=(0, 1))[first:, first:]
+    return total / max(float(folds.w.sum()), np.finfo(float).tiny)
+
+
+def held_out_error(folds: Moments) -> float:
+    """Return the squared error of partial pooling on held-out folds, over all rows."""
+    problem = LeastSquares(folds)
+    hyper = fit_variances(problem.moments, SLOPES)
+    outside = [
+        coefficients(problem.moments - folds[:, f], hyper) for f in range(folds.shape[1])
+    ]
+    return float(problem.loss(np.stack(outside)).sum())
