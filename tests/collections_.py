@@ -37,6 +37,6 @@ def make(kind, K=30, n=30, p=6, clusters=3, spread=0.5, seed=0, sizes=None):
     y = np.sum(X * np.repeat(beta, counts, axis=0), axis=1) + rng.standard_normal(len(X))
     basis = Basis.from_rows(X, y)
     Z, t = basis.design(X), basis.response(y)
-    fold = deal(X, y, starts, [f"x{j}" for j in range(p)], 10, 0)
+    fold = deal(X, y, starts, 10, 0)
     folds = fold_moments(Z, t, np.ones(len(t)), starts, fold, 10)
     return Truth(basis, folds.union(1), folds, beta, labels, X, y)

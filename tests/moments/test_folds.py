@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from conjoin.moments import Moments
-from conjoin.moments.folds import PRIME, ColumnHash, deal, deal_share, fold_moments, sort_by_cell
+from conjoin.moments.folds import (
+    PRIME,
+    ColumnCells,
+    Mixing,
+    deal,
+    deal_rows,
+    deal_share,
+    fold_moments,
+    sort_by_cell,
+)
 
 
 def rows(sizes, p=3, seed=0):
@@ -16,12 +25,9 @@ def rows(sizes, p=3, seed=0):
     return rng.standard_normal((starts[-1], p)), rng.standard_normal(starts[-1]), starts
 
 
-NAMES = ["a", "b", "c"]
-
-
 def test_folds_are_balanced_inside_each_dataset():
     X, y, starts = rows([1, 3, 10, 57, 1000])
-    fold = deal(X, y, starts, NAMES, 10, 0)
+    fold = deal(X, y, starts, 10, 0)
     for i, j in zip(starts[:-1], starts[1:]):
         counts = np.bincount(fold[i:j], minlength=10)
         assert counts.max() - counts.min() <= 1
@@ -29,13 +35,13 @@ def test_folds_are_balanced_inside_each_dataset():
 
 def test_small_datasets_do_not_crowd_into_the_first_folds():
     X, y, starts = rows([1] * 2000)
-    counts = np.bincount(deal(X, y, starts, NAMES, 10, 0), minlength=10)
+    counts = np.bincount(deal(X, y, starts, 10, 0), minlength=10)
     assert counts.min() > 150 and counts.max() < 250  # 200 +- 4 standard deviations
 
 
 def test_folds_are_independent_of_the_values():
     X, y, starts = rows([20_000])
-    fold = deal(X, y, starts, NAMES, 10, 0)
+    fold = deal(X, y, starts, 10, 0)
     for values in (*X.T, y, X[:, 0] * y, y**2):
         z = (values - values.mean()) / values.std()
         means = np.array([z[fold == f].mean() for f in range(10)])
@@ -45,7 +51,7 @@ def test_folds_are_independent_of_the_values():
 def test_regular_values_get_random_folds_too():
     y = np.arange(5000.0)
     X = np.stack([y % 7, y // 7], axis=1)
-    fold = deal(X, y, np.array([0, 5000]), ["weekday", "week"], 10, 0)
+    fold = deal(X, y, np.array([0, 5000]), 10, 0)
     neighbours = np.mean(fold[1:] == fold[:-1])
     assert 0.07 < neighbours < 0.13
     weekdays = np.array(
@@ -59,30 +65,31 @@ def test_regular_values_get_random_folds_too():
 def test_the_order_of_rows_and_columns_does_not_matter(seed, scale):
     X, y, starts = rows([40], seed=seed)
     X = X * scale
-    fold = deal(X, y, starts, NAMES, 5, 1)
+    fold = deal(X, y, starts, 5, 1)
     rng = np.random.default_rng(seed)
     shuffled, columns = rng.permutation(40), rng.permutation(3)
-    again = deal(X[shuffled][:, columns], y[shuffled], starts, [NAMES[c] for c in columns], 5, 1)
+    again = deal(X[shuffled][:, columns], y[shuffled], starts, 5, 1)
     assert np.array_equal(again, fold[shuffled])
 
 
 def test_another_seed_gives_other_folds():
     X, y, starts = rows([200])
-    same = np.mean(deal(X, y, starts, NAMES, 10, 0) == deal(X, y, starts, NAMES, 10, 1))
+    same = np.mean(deal(X, y, starts, 10, 0) == deal(X, y, starts, 10, 1))
     assert same < 0.25
 
 
 @pytest.mark.parametrize("largest", [0.0, 5e-324, 1e-300, 1.0, 1e300, 1.7e308])
 def test_hashes_stay_in_range_at_any_scale(largest):
-    v = ColumnHash.of("a", largest, 0).mix(np.array([-largest, 0.0, largest / 3, largest]))
+    values = np.array([-largest, 0.0, largest / 3, largest])
+    v = Mixing.of(0, 0).mix(ColumnCells.of(-largest, largest).place(values))
     assert (v >= 0).all() and (v < PRIME).all()
 
 
 def test_a_share_of_every_dataset_leaves_at_least_one_row():
     X, y, starts = rows([1, 2, 10, 100])
-    dealt = deal_share(X, y, starts, NAMES, 0.3, 0)
+    dealt = deal_share(X, y, starts, 0.3, 0)
     assert np.add.reduceat(dealt, starts[:-1]).tolist() == [0, 0, 3, 30]
-    everything = deal_share(X, y, starts, NAMES, 1.0, 0)
+    everything = deal_share(X, y, starts, 1.0, 0)
     assert np.add.reduceat(~everything, starts[:-1]).tolist() == [1, 1, 1, 1]
 
 
@@ -97,7 +104,7 @@ def test_cells_are_folds_of_datasets_in_their_order():
 def test_moments_of_folds_are_those_of_their_rows():
     X, y, starts = rows([30, 12, 50])
     w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
-    fold = deal(X, y, starts, NAMES, 4, 0)
+    fold = deal(X, y, starts, 4, 0)
     found = fold_moments(X, y, w, starts, fold, 4)
     assert found.shape == (3, 4)
     for k in range(3):

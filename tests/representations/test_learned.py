@@ -107,15 +107,15 @@ def test_training_rows_are_a_share_of_each_dataset_and_leave_one():
     starts = np.append(0, np.cumsum(sizes))
     X, y = rng.standard_normal((117, 2)), rng.standard_normal(117)
     for share, expected in ((0.5, [0, 1, 1, 5, 50]), (0.9, [0, 1, 2, 9, 90]), (0.999, None)):
-        train = deal_share(X, y, starts, ("a", "b"), share, 0)
+        train = deal_share(X, y, starts, share, 0)
         counts = np.add.reduceat(train, starts[:-1], dtype=int)
         assert (counts < sizes).all()
         if expected is not None:
             assert counts.tolist() == expected
     order = np.concatenate([i + rng.permutation(j - i) for i, j in zip(starts, starts[1:])])
-    again = deal_share(X[order], y[order], starts, ("a", "b"), 0.5, 0)
-    np.testing.assert_array_equal(again, deal_share(X, y, starts, ("a", "b"), 0.5, 0)[order])
-    assert (deal_share(X, y, starts, ("a", "b"), 0.5, 1) != again).any()
+    again = deal_share(X[order], y[order], starts, 0.5, 0)
+    np.testing.assert_array_equal(again, deal_share(X, y, starts, 0.5, 0)[order])
+    assert (deal_share(X, y, starts, 0.5, 1) != again).any()
 
 
 def test_a_transformer_that_does_not_need_the_target_does_not_get_it(frames):

@@ -3,13 +3,15 @@
 A lazy frame enters; a `Reduced` with the moments of every dataset and fold leaves. One set of
 narwhals expressions serves all engines. There are four groups of queries: the columns and their
 types (`tables.learn`), ranges and means, standard deviations, and the sums of products by dataset
-and fold. Columns are centred and scaled before they are multiplied, so that no digits are lost. The
-answers grow with the number of datasets, not of rows. Folds are those of `moments.folds.deal`,
-whose hash uses only operations that every engine has.
+and fold. Columns are centred and scaled before they are multiplied, so that no digits are lost.
+Where columns are nearly collinear the products are asked for again, in other coordinates
+(`engine.coordinates`). Sums of products show directions down to a standard deviation of some 3e-7,
+where rows in memory show them down to rounding. The answers grow with the number of datasets, not
+of rows. Folds are those of `moments.folds` (`engine.remote_folds`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -17,10 +19,11 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
+from conjoin.engine.remote_folds import RemoteFolds, kinds_of, place
 from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
-from conjoin.moments.folds import HALF, PRIME, TARGET, ColumnHash
+from conjoin.moments.folds import ColumnCells
 from conjoin.tables.checks import (
     check_magnitude,
     check_names,
@@ -66,6 +69,8 @@ class Reduced:
         Coordinates of the moments.
     folds : Moments (K, F)
         Moments of each dataset and fold.
+    copies : array (K,)
+        Rows of each dataset that are exact copies of another.
     """
 
     names: tuple[str, ...]
@@ -74,6 +79,7 @@ class Reduced:
     limits: dict[str, tuple[float, float]]
     basis: Basis
     folds: Moments
+    copies: IntArray
 
 
 def rows_stay_remote(frame: nw.LazyFrame[Any]) -> bool:
@@ -107,26 +113,41 @@ def reduce(
     table, ranges = _Encoded.of(frame, schema), ranges.take(kept)
     largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
     check_magnitude((*schema.features, roles.target), largest)
-    spread = table.spread(ranges.mean if intercept else np.zeros(len(ranges.mean)))
+    cells = tuple(ColumnCells.of(float(a), float(b)) for a, b in zip(ranges.low, ranges.high))
+    center = ranges.mean if intercept else np.zeros(len(ranges.mean))
+    spread, places = table.spread(center, cells)
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
-    dealt = table._with_fold(ranges, folds, seed)
-
-    def form(given: Basis) -> Moments:
-        return _assemble(table.products(dealt, given), roles, given, folds, ranges.weight)[1]
-
-    sums = table.products(dealt, basis)
-    names, moments = _assemble(sums, roles, basis, folds, ranges.weight)
-    check_names(names, int(moments.n.sum()), roles)
-    usual, second = basis, second_moments(moments, basis)
-    basis, moments = settle(usual, moments, lambda: directions_of_moments(second, usual), form)
+    dealing = RemoteFolds(table.frame, table.by, cells, kinds_of(places), folds, seed)
+    reduced = _reduce(table, dealing, basis, roles, ranges.weight)
+    check_names(reduced.names, int(reduced.folds.n.sum()), roles)
     return Reduced(
-        names=tuple(names),
-        sizes=tuple(int(n) for n in moments.n.sum(axis=1)),
+        names=tuple(reduced.names),
+        sizes=tuple(int(n) for n in reduced.folds.n.sum(axis=1)),
         schema=schema,
         limits=limits_of(schema.features, ranges.low[:-1], ranges.high[:-1]),
-        basis=basis,
-        folds=moments,
+        basis=reduced.basis,
+        folds=reduced.folds,
+        copies=reduced.copies,
     )
+
+
+def _reduce(
+    table: "_Encoded", dealing: RemoteFolds, basis: Basis, roles: Roles, weight: float
+) -> "_Sums":
+    """Form the moments, in coordinates that suit the columns; `weight` is the mean one."""
+
+    def form(given: Basis) -> Moments:
+        return _assemble(table.products(dealt, given), roles, given, dealing.folds, weight).folds
+
+    dealt = dealing.dealt(together=True)
+    sums = _assemble(table.products(dealt, basis), roles, basis, dealing.folds, weight)
+    distinct = int(sums.folds.n.sum()) - int(sums.copies.sum())
+    if sums.copies.any() and not dealing.any_fine(distinct, len(sums.names)):
+        dealt = dealing.dealt(together=False)
+        sums = replace(sums, folds=form(basis), copies=np.zeros_like(sums.copies))
+    second = second_moments(sums.folds, basis)
+    settled = settle(basis, sums.folds, lambda: directions_of_moments(second, basis), form)
+    return replace(sums, basis=settled[0], folds=settled[1])
 
 
 def _with_known_rows(
@@ -186,7 +207,7 @@ class _Encoded:
         )
         if roles.weights:
             encoded = _with_positive_weights(encoded, roles)
-        return cls(encoded, by, (*schema.features, TARGET))
+        return cls(encoded, by, (*schema.features, ""))  # the target needs no name
 
     @property
     def columns(self) -> list[nw.Expr]:
@@ -212,16 +233,25 @@ class _Encoded:
             )
         return _Ranges(low, high, total / float(found["weight"]), found["weight"] / found["rows"])
 
-    def spread(self, center: FloatArray) -> FloatArray:
-        """Return the weighted root mean square deviation from `center`; both (columns,)."""
+    def spread(
+        self, center: FloatArray, cells: Sequence[ColumnCells]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return weighted root mean square deviations from `center`, and mean places among cells.
+
+        All are (columns,).
+        """
         w = nw.col("w")
         squares = [
             (w * (x - float(c)) * (x - float(c))).sum().alias(f"s{j}")
             for j, (x, c) in enumerate(zip(self.columns, center))
         ]
-        found = one_row(self.frame.select(w.sum().alias("weight"), *squares))
-        totals = np.array([float(found[f"s{j}"]) for j in range(len(self.names))])
-        return np.sqrt(totals / float(found["weight"]))
+        means = [place(c, f"x{j}").mean().alias(f"m{j}") for j, c in enumerate(cells)]
+        found = one_row(self.frame.select(w.sum().alias("weight"), *squares, *means))
+        totals, places = (
+            np.array([float(found[f"{fact}{j}"]) for j in range(len(self.names))])
+            for fact in ("s", "m")
+        )
+        return np.sqrt(totals / float(found["weight"])), places
 
     def products(self, dealt: nw.LazyFrame[Any], basis: Basis) -> dict[str, Any]:
         """Return sums of products by dataset and fold, as columns of plain values.
@@ -233,6 +263,7 @@ class _Encoded:
         scaled = dealt.select(
             *self.by,
             "fold",
+            "copy",
             "w",
             *(
                 ((x - float(c)) / float(s)).alias(f"x{j}")
@@ -246,11 +277,12 @@ class _Encoded:
         products = scaled.select(
             *self.by,
             "fold",
+            "copy",
             "w",
             *((x * w).alias(f"s{j}") for j, x in enumerate(columns)),
             *((columns[i] * columns[j] * w).alias(f"p{i}_{j}") for i, j in pairs),
         )
-        sums = ["w", *(f"s{j}" for j in range(len(columns))), *(f"p{i}_{j}" for i, j in pairs)]
+        sums = ["w", "copy", *(f"s{j}" for j in range(len(columns))), *(f"p{i}_{j}" for i, j in pairs)]
         grouped: Any = products.group_by(*self.by, "fold").agg(
             nw.len().alias("n"), *(nw.col(name).sum().alias(name) for name in sums)
         )
@@ -268,52 +300,6 @@ class _Encoded:
             mixed.append(total)
         return scaled.with_columns(*(x.alias(f"x{j}") for j, x in enumerate(mixed)))
 
-    def _with_fold(self, ranges: _Ranges, folds: int, seed: int) -> nw.LazyFrame[Any]:
-        """Return the frame with the fold of every row; see `moments.folds`."""
-        largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
-        h1, h2 = nw.lit(0), nw.lit(0)
-        mixed = []
-        for j, (name, most) in enumerate(zip(self.names, largest)):
-            c = ColumnHash.of(name, float(most), seed)
-            u = (nw.col(f"x{j}") * c.factor).floor().cast(nw.Int64) + HALF
-            mixed.append(((u * c.multiplier + c.shift) % PRIME).alias(f"v{j}"))
-        hashed = self.frame.with_columns(*mixed)
-        squares = [
-            (nw.col(f"v{j}") * nw.col(f"v{j}") % PRIME).alias(f"v2{j}")
-            for j in range(len(self.names))
-        ]
-        hashed = hashed.with_columns(*squares)
-        for j in range(len(self.names)):
-            h1 = (h1 + nw.col(f"v2{j}") * nw.col(f"v2{j}") % PRIME) % PRIME
-            h2 = (h2 + nw.col(f"v{j}")) % PRIME
-        keep = [*self.by, *(f"x{j}" for j in range(len(self.names))), "w"]
-        hashed = hashed.select(*keep, h1.alias("h1"), h2.alias("h2"))
-        fold = (nw.col("rank") + nw.col("first")) % folds
-        return _with_rank(hashed, self.by).with_columns(fold.cast(nw.Int64).alias("fold"))
-
-
-def _with_rank(frame: nw.LazyFrame[Any], by: Sequence[str]) -> nw.LazyFrame[Any]:
-    """Return the frame with each row's rank by hash in its dataset, and the smallest hash there."""
-    if not frame.implementation.is_dask():
-        number = nw.col("h1").cum_count().over(*by, order_by=["h1", "h2"])
-        first = nw.col("h1").min().over(*by)
-        return frame.with_columns((number - 1).alias("rank"), first.alias("first"))
-    # Dask has no ordered windows: all rows of a dataset are moved to one partition instead.
-    native: Any = frame.to_native()
-    names, none = list(by), np.array([], dtype=np.int64)
-    meta = native._meta.assign(rank=none, first=none)
-    ranked = native.shuffle(on=names).map_partitions(_ranked_partition, names, meta=meta)
-    result: nw.LazyFrame[Any] = nw.from_native(ranked)
-    return result
-
-
-def _ranked_partition(rows: Any, by: list[str]) -> Any:
-    """Return the rows of one Dask partition with their rank and the smallest hash."""
-    ordered = rows.sort_values([*by, "h1", "h2"], kind="stable", ignore_index=True)
-    groups = ordered.groupby(by, observed=True, sort=False)
-    first = groups["h1"].transform("min").astype("int64")
-    return ordered.assign(rank=groups.cumcount().astype("int64"), first=first)
-
 
 def _with_positive_weights(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:
     """Return the rows with a weight above zero; raise an error if a weight is negative."""
@@ -329,13 +315,23 @@ def _with_positive_weights(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFra
 def _first_infinite(names: Sequence[str], low: FloatArray, high: FloatArray) -> str:
     """Return the first column with an infinite end of its range, in words."""
     j = int(np.argmin(np.isfinite(low) & np.isfinite(high)))
-    return f"Column {names[j]!r}" if names[j] != TARGET else "The target"
+    return f"Column {names[j]!r}" if names[j] else "The target"
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Names of datasets, coordinates, moments (K, F) and copies (K,), as in `Reduced`."""
+
+    names: list[str]
+    basis: Basis
+    folds: Moments
+    copies: IntArray
 
 
 def _assemble(
     sums: dict[str, Any], roles: Roles, basis: Basis, folds: int, weight: float
-) -> tuple[list[str], Moments]:
-    """Return dataset names and moments (K, F) from sums of products in a basis."""
+) -> "_Sums":
+    """Put sums of products in a basis together: names of datasets and moments (K, F)."""
     features = len(basis.scale)
     keys = list(zip(*(sums[f"g{i}"] for i in range(len(roles.by)))))
     name_of_key = {key: SEPARATOR.join(map(name_of, key)) for key in keys}
@@ -360,7 +356,9 @@ def _assemble(
     np.add.at(n, (k, f), np.array(sums["n"], dtype=np.float64))
     P /= weight  # weights are relative, so their unit must not matter
     moments = Moments.from_products(P, n, P[..., 0, 0])
-    return names, moments if basis.intercept else _without_ones(moments)
+    copies = np.zeros(len(names), dtype=np.int64)
+    np.add.at(copies, k, np.array(sums["copy"], dtype=np.int64))
+    return _Sums(names, basis, moments if basis.intercept else _without_ones(moments), copies)
 
 
 def _without_ones(moments: Moments) -> Moments:

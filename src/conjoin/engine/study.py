@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Request
 from conjoin.engine.coordinates import settle
 from conjoin.engine.remote import Reduced
@@ -21,7 +21,7 @@ from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import Directions, directions_of_rows
-from conjoin.moments.folds import deal, fold_moments
+from conjoin.moments.folds import deal_rows, fold_moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
@@ -79,12 +79,15 @@ class Study:
         What the target is.
     weights : array (K,)
         How much the error of each dataset counts; they sum to 1.
+    copies : array (K,)
+        Rows of each dataset that are exact copies of another (`moments.folds`).
     """
 
     basis: Basis
     given: Problem
     response: Response
     weights: FloatArray
+    copies: IntArray
 
     @property
     def dispersion(self) -> float:
@@ -100,17 +103,17 @@ class Study:
 def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     """Bring a collection into shared coordinates and form its moments by dataset and fold."""
     if isinstance(data, Reduced):
-        return _of_moments(data.basis, data.folds, request.weigh_by)
+        return _of_moments(data.basis, data.folds, request.weigh_by, data.copies)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     basis = Basis.from_rows(X, y, w, intercept=request.intercept)
     family, folds = family_of(data.response), int(request.folds)
     if family is not None and len(starts) - 1 > MANY_DATASETS:
         folds = min(folds, max(folds // 2, FEWEST_FOLDS))
-    fold = deal(X, y, starts, data.features, folds, int(request.random_state))
+    dealt = deal_rows(X, y, starts, folds, int(request.random_state))
     t = basis.response(y)
 
     def form(given: Basis) -> Moments:
-        return fold_moments(given.design(X), t, w, starts, fold, folds)
+        return fold_moments(given.design(X), t, w, starts, dealt.fold, folds)
 
     def find() -> Directions | None:
         return directions_of_rows(X, w, usual)
@@ -118,17 +121,18 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     usual = basis
     basis, moments = settle(usual, form(usual), find, form)
     if family is None:
-        return _of_moments(basis, moments, request.weigh_by)
+        return _of_moments(basis, moments, request.weigh_by, dealt.copies)
     basis = replace(basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
-    given = Likelihood.of(rows, fold, folds, family)
+    given = Likelihood.of(rows, dealt.fold, folds, family)
     weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
-    return Study(basis, given, data.response, weights)
+    return Study(basis, given, data.response, weights, dealt.copies)
 
 
-def _of_moments(basis: Basis, folds: Moments, weigh_by: str) -> Study:
+def _of_moments(basis: Basis, folds: Moments, weigh_by: str, copies: IntArray) -> Study:
     given = LeastSquares(folds)
-    return Study(basis, given, Response(), dataset_weights(given.moments.w, weigh_by))
+    weights = dataset_weights(given.moments.w, weigh_by)
+    return Study(basis, given, Response(), weights, copies)
 
 
 def dataset_weights(rows: FloatArray, weigh_by: str) -> FloatArray:

@@ -1,19 +1,31 @@
 """Folds: rows of every dataset assigned at random, whatever their order and wherever they are.
 
-Enters: rows sorted by dataset, names of columns, a random seed. Leaves: the fold of every row, and
-moments by dataset and fold.
+Enters: rows sorted by dataset, a random seed. Leaves: the fold of every row, the number of exact
+copies, and moments by dataset and fold.
 
-A hash of its values decides the fold of a row. A value is cut to 30 bits and mixed with constants
-drawn for its column, and the sums over columns are taken modulo a prime. All steps are exact in
-whole numbers, so DuckDB, Dask and Spark find the same hash (`engine.remote`). Inside a dataset,
-rows are ordered by their hash and dealt to the folds in turn. The folds are therefore balanced, and
-as random as the hash. The first fold depends on the hash too, so that small datasets do not crowd
-into the first folds.
+A hash of its values decides the fold of a row. The range of a column is cut into cells, and the
+number of a value's cell is mixed with constants drawn for the column. The sums over columns are
+taken modulo a prime. All steps are exact, so DuckDB, Dask and Spark find the same hash
+(`engine.remote`). Inside a dataset, rows are ordered by their hash and dealt to the folds in turn.
+The folds are therefore balanced, and as random as the hash. The first fold depends on the hash too,
+so that small datasets do not crowd into the first folds.
+
+**Units, names and order do not matter.** Cells start at the least value and end at the largest, so
+they move with a column to which a constant is added, and grow with its unit. They are few, so that
+the rounding of such a change hardly ever moves a value into another cell. The constants of a column
+follow from its mean cell, not from its name or its place. Rows in the same cells throughout are
+ordered by their target, and then by their columns.
+
+**Exact copies of a row stay together**: in different folds they would tell the models what they are
+validated on. Rows may also be equal by chance, where all columns have few values; then there are
+too few distinct rows to be dealt, and nothing is given away. So equal rows count as copies only if
+a column or the target is `fine`: inside datasets it has at least `FINE_SHARE` as many values as
+there are distinct rows, or `FINE_VALUES` values in each dataset on average.
 
 ==========  ===================================================  ============
 symbol      meaning                                              shape
 ==========  ===================================================  ============
-u           a value as a whole number, 0 <= u < 2^31             (n, columns)
+u           number of a value's cell, 0 <= u < 2^31              (n, columns)
 v           (multiplier * u + shift) mod PRIME                   (n, columns)
 h1          sum over columns of (v^2 mod PRIME)^2, mod PRIME     (n,)
 h2          sum over columns of v, mod PRIME: breaks ties        (n,)
@@ -31,110 +43,232 @@ from conjoin.moments.resample import stream
 
 # A Mersenne prime: products of two numbers below it stay below 2^62 and fit into 64-bit integers.
 PRIME = 2**31 - 1
-# Values are cut to 30 bits and a sign; adding 2^30 makes them whole numbers from 0 to 2^31.
-BITS = 30
-HALF = 2**BITS
+# Cells of a column's range. Adding 2^20 to a column between 0 and 1 rounds it at 1e-10, and moves
+# one of a million values into another cell. Two columns have ten million pairs of cells, so few
+# rows share all of theirs. Multiples of pi, so that no round value lies on the edge of a cell.
+CELLS = 1000 * np.pi
+# Where the least value lies inside its cell: anywhere but at an edge.
+OFFSET = 0.5
 # Largest exponent of a column's factor: 2^1023 is the largest power of two that a float holds.
-# Columns with all values below 2^-970 therefore share a cell of the hash.
 MOST_EXPONENT = 1000
-TARGET = ""  # stands for the target among the names of columns, none of which is empty
+# Share of distinct rows, and number in a dataset, from which values of a column are fine: whoever
+# draws from them again gets another one. Scales of ten or a hundred points are not fine unless rows
+# are few; a hundred values fill ten folds.
+FINE_SHARE, FINE_VALUES = 0.75, 100
 
 
 @dataclass(frozen=True)
-class ColumnHash:
-    """Constants that turn the values of one column into whole numbers.
+class ColumnCells:
+    """Cells of the values of one column: floor((value * factor - low) * cells + OFFSET).
 
-    Parameters
-    ----------
-    factor : float
-        A power of two; values times it stay below 2^30.
-    multiplier, shift : int
-        Of the mixing; drawn from the stream of the column's name.
+    `factor` is a power of two that brings the values to at most 1.
     """
 
     factor: float
+    low: float
+    cells: float
+
+    @classmethod
+    def of(cls, low: float, high: float) -> "ColumnCells":
+        """Return the cells of a column by its range."""
+        exponent = int(np.frexp(max(abs(low), abs(high)))[1])
+        factor = 2.0 ** min(-exponent, MOST_EXPONENT)
+        width = high * factor - low * factor
+        return cls(factor, low * factor, float(CELLS / width) if width > 0 else 0.0)
+
+    def place(self, values: FloatArray) -> FloatArray:
+        """Return the places of values (n,) among the cells, before they are cut."""
+        return (values * self.factor - self.low) * self.cells + OFFSET
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """Constants that mix the cells of a column: v = (multiplier * u + shift) mod PRIME."""
+
     multiplier: int
     shift: int
 
     @classmethod
-    def of(cls, name: str, largest: float, seed: int) -> "ColumnHash":
-        """Return the constants of a column whose largest absolute value is given."""
-        rng = stream(seed, "folds", name)
-        exponent = int(np.frexp(largest)[1]) if largest > 0 else 0
-        factor = 2.0 ** min(BITS - exponent, MOST_EXPONENT)
-        return cls(factor, int(rng.integers(1, PRIME)), int(rng.integers(PRIME)))
+    def of(cls, kind: int, seed: int) -> "Mixing":
+        """Return the constants of columns of a kind: the cell of their mean, or `TARGET`."""
+        rng = stream(seed, "folds", str(kind))
+        return cls(int(rng.integers(1, PRIME)), int(rng.integers(PRIME)))
 
-    def mix(self, values: FloatArray) -> IntArray:
-        """Return v of the module's table for values (n,)."""
-        u = np.floor(values * self.factor).astype(np.int64) + HALF
+    def mix(self, place: FloatArray) -> IntArray:
+        """Return v of the module's table for places (n,)."""
+        u = np.floor(place).astype(np.int64)
         return (u * self.multiplier + self.shift) % PRIME
+
+
+TARGET = -1  # the kind of the target; those of columns are at least 0
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Rows dealt to folds.
+
+    Parameters
+    ----------
+    fold : array (N,)
+        Fold of every row.
+    copies : array (K,)
+        Rows of each dataset that are exact copies of one before; all are 0 if no column is fine.
+    """
+
+    fold: IntArray
+    copies: IntArray
 
 
 def deal(
     X: FloatArray,
     y: FloatArray,
     starts: IntArray,
-    names: Sequence[str],
     folds: int,
     seed: int,
-    largest: FloatArray | None = None,
+    bounds: tuple[float, float] | None = None,
 ) -> IntArray:
-    """Return the fold of every row (N,), balanced inside each dataset.
+    """Return the fold of every row (N,), balanced inside each dataset; copies stay together.
 
-    `names` are those of the columns of X; `largest` bounds the absolute values of each column and
-    of the target, by default their maxima.
+    `bounds` are a range for every column and the target, by default the range of each. With it no
+    column differs from another, so a dataset has the same folds with other datasets beside it.
     """
-    if largest is None:
-        largest = _largest(X, y)
-    rank, first = _rank(X, y, starts, names, seed, largest)
-    fold: IntArray = (rank + first) % folds
-    return fold
+    return deal_rows(X, y, starts, folds, seed, bounds).fold
 
 
-def deal_share(
+def deal_rows(
     X: FloatArray,
     y: FloatArray,
     starts: IntArray,
-    names: Sequence[str],
-    share: float,
+    folds: int,
     seed: int,
+    bounds: tuple[float, float] | None = None,
+) -> Dealt:
+    """Return the fold of every row, and the number of copies; arguments as in `deal`."""
+    ranked = _rank(X, y, starts, seed, bounds)
+    return Dealt((ranked.rank + ranked.first) % folds, ranked.copies)
+
+
+def deal_share(
+    X: FloatArray, y: FloatArray, starts: IntArray, share: float, seed: int
 ) -> BoolArray:
-    """Say which rows (N,) belong to a random share of every dataset; the rest is never empty."""
-    rank, _ = _rank(X, y, starts, names, seed, _largest(X, y))
+    """Say which rows (N,) belong to a random share of every dataset; the rest is never empty.
+
+    The share is one of distinct rows, and copies stay together.
+    """
+    ranked = _rank(X, y, starts, seed, None)
     sizes = np.diff(starts)
-    count = np.minimum(np.floor(share * sizes), sizes - 1)
-    dealt: BoolArray = rank < np.repeat(count, sizes)
+    distinct = sizes - ranked.copies
+    count = np.minimum(np.floor(share * distinct), distinct - 1)
+    dealt: BoolArray = ranked.rank < np.repeat(count, sizes)
     return dealt
 
 
-def _largest(X: FloatArray, y: FloatArray) -> FloatArray:
-    """Return the largest absolute value of each column and, last, of the target."""
-    low, high = (f(X, axis=0, initial=0.0) for f in (np.min, np.max))
-    return np.append(np.maximum(-low, high), np.max(np.abs(y), initial=0.0))
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Ranks (N,) of rows by hash inside datasets, the dataset's least hash (N,), copies (K,)."""
+
+    rank: IntArray
+    first: IntArray
+    copies: IntArray
 
 
 def _rank(
     X: FloatArray,
     y: FloatArray,
     starts: IntArray,
-    names: Sequence[str],
     seed: int,
-    largest: FloatArray,
-) -> tuple[IntArray, IntArray]:
-    """Return the rank of every row by its hash inside its dataset, and the dataset's least hash."""
+    bounds: tuple[float, float] | None,
+) -> _Ranked:
+    """Order the rows of each dataset by their hash; copies have the same rank."""
+    h1, h2, kinds = _hash(X, y, seed, bounds)
+    sizes = np.diff(starts)
+    dataset = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((h2, h1, dataset))
+    same = _same(order, dataset, h1, h2)
+    if same.any():
+        columns = [y, *(X[:, j] for j in np.argsort(kinds, kind="stable"))]
+        order, same = _break_ties(order, same, columns)
+        if same.any() and not _any_fine(order, same, dataset, columns):
+            same = np.zeros_like(same)
+    rank = np.empty(len(y), dtype=np.int64)
+    before = np.cumsum(~same)
+    begins = np.minimum(starts[:-1], max(len(y) - 1, 0))
+    rank[order] = before - before[begins][dataset] if len(y) else before
+    copies = np.bincount(dataset, same, minlength=len(sizes)).astype(np.int64)
+    return _Ranked(rank, h1[order[begins]][dataset], copies)
+
+
+def _hash(
+    X: FloatArray, y: FloatArray, seed: int, bounds: tuple[float, float] | None
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return both hashes (N,) and the kinds of the columns of X."""
     h1, h2 = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
-    for name, values, most in zip((*names, TARGET), (*X.T, y), largest):
-        v = ColumnHash.of(name, float(most), seed).mix(values)
+    kinds = np.zeros(X.shape[1], dtype=np.int64)
+    for j, values in enumerate((*X.T, y) if len(y) else ()):
+        low, high = (float(values.min()), float(values.max())) if bounds is None else bounds
+        place = ColumnCells.of(low, high).place(values)
+        kind = TARGET
+        if j < len(kinds):
+            kind = kinds[j] = kind_of(float(place.mean())) if bounds is None else 0
+        v = Mixing.of(int(kind), seed).mix(place)
         v2 = v * v % PRIME
         h1 += v2 * v2 % PRIME
         h2 += v
-    h1, h2 = h1 % PRIME, h2 % PRIME
-    dataset = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    order = np.lexsort((h2, h1, dataset))
-    rank = np.empty(len(y), dtype=np.int64)
-    rank[order] = np.arange(len(y)) - starts[dataset]
-    first = h1[order[np.minimum(starts[:-1], max(len(y) - 1, 0))]]
-    return rank, first[dataset]
+    return h1 % PRIME, h2 % PRIME, kinds
+
+
+def kind_of(mean: float) -> int:
+    """Return the kind of a column by the mean place of its values among its cells."""
+    return int(np.floor(mean))
+
+
+def _same(order: IntArray, *keys: FloatArray | IntArray) -> BoolArray:
+    """Say for each row in order whether it has the same keys as the one before."""
+    same = np.ones(len(order), dtype=bool)
+    same[:1] = False
+    for key in keys:
+        ordered = key[order]
+        same[1:] &= ordered[1:] == ordered[:-1]
+    return same
+
+
+def _break_ties(
+    order: IntArray, same: BoolArray, columns: Sequence[FloatArray]
+) -> tuple[IntArray, BoolArray]:
+    """Order rows that tie by one column after another, and say which equal the one before."""
+    order, tied = order.copy(), same | np.append(same[1:], False)
+    run = np.cumsum(~same)[tied]
+    some = order[tied]
+    order[tied] = some[np.lexsort((*(column[some] for column in columns[::-1]), run))]
+    equal = same.copy()
+    equal[tied] &= _same(order[tied], *columns)
+    return order, equal
+
+
+def _any_fine(
+    order: IntArray, same: BoolArray, dataset: IntArray, columns: Sequence[FloatArray]
+) -> bool:
+    """Say whether a column or the target is fine; rows in order, `same` as the row before."""
+    distinct = order[~same]
+    owner, datasets = dataset[distinct], len(np.unique(dataset))
+    return any(
+        is_fine(_values_inside(column[distinct], owner), len(distinct), datasets)
+        for column in columns
+    )
+
+
+def _values_inside(values: FloatArray, dataset: IntArray) -> int:
+    """Return the number of different values inside each dataset, summed over datasets."""
+    order = np.lexsort((values, dataset))
+    return int(np.count_nonzero(~_same(order, values, dataset)))
+
+
+def is_fine(values: int, distinct: int, datasets: int) -> bool:
+    """Say whether a column is fine, by its values inside datasets and the number of distinct rows.
+
+    A column of two values never is.
+    """
+    return values > 2 * datasets and values >= min(FINE_SHARE * distinct, FINE_VALUES * datasets)
 
 
 def sort_by_cell(

@@ -303,9 +303,7 @@ def _split_rows(
         everything = np.ones(len(y), dtype=bool)
         return everything, everything
     values = np.column_stack([collection.X, collection.weights])
-    # Positions stand in for the columns' names: renaming a column must not change the split.
-    places = [f"place {j}" for j in range(values.shape[1])]
-    train = deal_share(values, y, collection.starts, places, share, seed)
+    train = deal_share(values, y, collection.starts, share, seed)
     if not train.any():
         raise DataError(
             f"learn_share={share!r} leaves no row to train the representation: the largest dataset "

@@ -153,7 +153,7 @@ def _design(sample: GroupedRows) -> tuple[Basis, FloatArray, FloatArray]:
 def _folds(sample: GroupedRows, seed: int) -> tuple[Basis, Moments]:
     """Return the basis and the moments (K, F) of folds."""
     basis, Z, t = _design(sample)
-    fold = deal(sample.X, sample.y, sample.starts, sample.columns, FOLDS, seed)
+    fold = deal(sample.X, sample.y, sample.starts, FOLDS, seed)
     return basis, fold_moments(Z, t, np.ones(len(t)), sample.starts, fold, FOLDS)
 
 

@@ -1,0 +1,136 @@
+"""Folds of rows that are not in memory: the ones that `moments.folds` deals, as expressions.
+
+A lazy frame with numbered columns enters; the same frame with the fold of every row leaves. The
+hash uses only operations that every engine has.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.moments.folds import OFFSET, PRIME, TARGET, ColumnCells, Mixing, is_fine, kind_of
+from conjoin.tables.frame import one_row
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteFolds:
+    """Rows in columns x0.. (features, then the target), and what decides their folds.
+
+    Parameters
+    ----------
+    frame : LazyFrame
+        With these columns, the weights w and the columns `by`.
+    by : list of str
+        Columns that name the dataset.
+    cells : tuple of ColumnCells
+        Of each feature and, last, the target.
+    kinds : tuple of int
+        The kind of each.
+    folds, seed : int
+        Number of folds, and random seed.
+    """
+
+    frame: nw.LazyFrame[Any]
+    by: list[str]
+    cells: tuple[ColumnCells, ...]
+    kinds: tuple[int, ...]
+    folds: int
+    seed: int
+
+    def dealt(self, *, together: bool) -> nw.LazyFrame[Any]:
+        """Return the rows with their fold, and `copy`: 1 for a row that equals one before.
+
+        With `together` copies are in the same fold.
+        """
+        mixed = []
+        for j, (cells, kind) in enumerate(zip(self.cells, self.kinds)):
+            c = Mixing.of(kind, self.seed)
+            u = place(cells, f"x{j}").floor().cast(nw.Int64)
+            mixed.append(((u * c.multiplier + c.shift) % PRIME).alias(f"v{j}"))
+        hashed = self.frame.with_columns(*mixed)
+        numbers = range(len(self.cells))
+        squares = [(nw.col(f"v{j}") * nw.col(f"v{j}") % PRIME).alias(f"v2{j}") for j in numbers]
+        hashed = hashed.with_columns(*squares)
+        h1, h2 = nw.lit(0), nw.lit(0)
+        for j in numbers:
+            h1 = (h1 + nw.col(f"v2{j}") * nw.col(f"v2{j}") % PRIME) % PRIME
+            h2 = (h2 + nw.col(f"v{j}")) % PRIME
+        keep = [*self.by, *(f"x{j}" for j in numbers), "w"]
+        hashed = hashed.select(*keep, h1.alias("h1"), h2.alias("h2"))
+        ranked = _with_rank(hashed, self.by, self._order(), together)
+        fold = (nw.col("rank") + nw.col("first")) % self.folds
+        return ranked.with_columns(fold.cast(nw.Int64).alias("fold"))
+
+    def _order(self) -> list[str]:
+        """Return the columns by which rows are ordered: hashes, target, features by kind."""
+        features = np.argsort(self.kinds[:-1], kind="stable")
+        return ["h1", "h2", f"x{len(features)}", *(f"x{j}" for j in features)]
+
+    def any_fine(self, distinct: int, datasets: int) -> bool:
+        """Say whether equal rows are copies: whether a column or the target is fine."""
+        return any(
+            is_fine(self._values_inside(name), distinct, datasets) for name in self._order()[2:]
+        )
+
+    def _values_inside(self, name: str) -> int:
+        """Return the number of different values inside each dataset, summed over datasets."""
+        values = self.frame.select(*self.by, name).unique()
+        return int(one_row(values.select(nw.len().alias("n")))["n"])
+
+
+def place(cells: ColumnCells, name: str) -> nw.Expr:
+    """Return the place of a column's values among its cells, before they are cut."""
+    return (nw.col(name) * cells.factor - cells.low) * cells.cells + OFFSET
+
+
+def kinds_of(means: FloatArray) -> tuple[int, ...]:
+    """Return the kinds of columns from their mean places; the last is the target."""
+    return (*(kind_of(float(mean)) for mean in means[:-1]), TARGET)
+
+
+def _with_rank(
+    frame: nw.LazyFrame[Any], by: Sequence[str], order: list[str], together: bool
+) -> nw.LazyFrame[Any]:
+    """Return the frame with each row's rank in its dataset, the smallest hash there, and `copy`."""
+    if frame.implementation.is_dask():
+        return _ranked_by_dask(frame, by, order, together)
+    equal = nw.lit(True)
+    for name in order:
+        equal = equal & (nw.col(name) == nw.col(name).shift(1).over(*by, order_by=order))
+    copy = nw.when(equal.fill_null(False)).then(nw.lit(1)).otherwise(nw.lit(0))
+    frame = frame.with_columns(copy.alias("copy"), nw.col("h1").min().over(*by).alias("first"))
+    frame = frame.with_columns((1 - nw.col("copy") * int(together)).alias("step"))
+    # The first of equal rows must come first again.
+    rank = nw.col("step").cum_sum().over(*by, order_by=[*order, "copy"])
+    return frame.with_columns((rank - 1).alias("rank"))
+
+
+def _ranked_by_dask(
+    frame: nw.LazyFrame[Any], by: Sequence[str], order: list[str], together: bool
+) -> nw.LazyFrame[Any]:
+    """Do the same for Dask, which has no ordered windows: a dataset is moved to one partition."""
+    native: Any = frame.to_native()
+    none = np.array([], dtype=np.int64)
+    meta = native._meta.assign(copy=none, rank=none, first=none)
+    ranked = native.shuffle(on=list(by)).map_partitions(
+        _ranked_partition, list(by), order, together, meta=meta
+    )
+    result: nw.LazyFrame[Any] = nw.from_native(ranked)
+    return result
+
+
+def _ranked_partition(rows: Any, by: list[str], order: list[str], together: bool) -> Any:
+    """Return the rows of one Dask partition with rank, smallest hash and `copy`."""
+    ordered = rows.sort_values([*by, *order], kind="stable", ignore_index=True)
+    groups = ordered.groupby(by, observed=True, sort=False)
+    before = groups[order].shift(1)
+    copy = (ordered[order] == before).all(axis=1).astype("int64")
+    ordered = ordered.assign(copy=copy, step=1 - copy * int(together))
+    groups = ordered.groupby(by, observed=True, sort=False)
+    rank = groups["step"].cumsum().astype("int64") - 1
+    first = groups["h1"].transform("min").astype("int64")
+    return ordered.drop(columns="step").assign(rank=rank, first=first)
