@@ -83,3 +83,32 @@ def test_the_raw_basis_changes_nothing():
     basis = Basis.raw(2)
     assert_allclose(basis.design(X), X)
     assert_allclose(basis.response(y), y)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_matrix_changes_coordinates_and_no_prediction(intercept):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(5, 3, (40, 3)), rng.normal(-7, 2, 40)
+    plain = Basis.from_rows(X, y, intercept=intercept)
+    basis = plain.with_matrix(rng.standard_normal((3, 3)))
+    slopes = rng.standard_normal(3)
+    beta = basis.from_original(np.asarray(1.5 if intercept else 0.0), slopes)
+    back_intercept, back = basis.to_original(beta)
+    assert_allclose(back, slopes)
+    assert_allclose(back_intercept, 1.5 if intercept else 0.0, atol=1e-12)
+    prediction = basis.design(X) @ beta * basis.target_scale + basis.target_center
+    assert_allclose(prediction, (1.5 if intercept else 0.0) + X @ slopes)
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_covariances_and_second_moments_return_to_the_columns(outputs):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(5, 3, (40, 3)), rng.normal(-7, 2, 40)
+    plain = Basis.from_rows(X, y)
+    basis = plain.with_matrix(rng.standard_normal((3, 3)))
+    G, other = (b.design(X).T @ b.design(X) for b in (plain, basis))
+    expected = np.kron(np.linalg.inv(G), np.eye(outputs))
+    found = basis.covariance_to_columns(np.kron(np.linalg.inv(other), np.eye(outputs)), outputs)
+    assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
+    assert_allclose(basis.second_of_columns(other[1:, 1:]), G[1:, 1:], rtol=1e-8, atol=1e-8)
+    assert plain.covariance_to_columns(expected) is expected

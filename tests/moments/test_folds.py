@@ -114,3 +114,82 @@ def test_moments_of_folds_are_those_of_their_rows():
             alone = Moments.from_rows(X[own], y[own], w[own])
             for name in ("G", "h", "q", "n", "w"):
                 assert_allclose(getattr(found, name)[k, f], getattr(alone, name), atol=1e-12)
+
+
+# --- units, names and order ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [1.0, -7.3, 2.0**20])
+@pytest.mark.parametrize("p", [1, 4])
+def test_adding_a_constant_or_changing_the_unit_keeps_the_folds(shift, p):
+    X, y, starts = rows([300, 700], p=p)
+    X[:, 0] = np.round(X[:, 0], 1)  # many values lie where a round number of cells would end
+    fold = deal(X, y, starts, 10, 0)
+    assert np.array_equal(deal(X + shift, y, starts, 10, 0), fold)
+    assert np.array_equal(deal(X, y + shift, starts, 10, 0), fold)
+    assert np.array_equal(deal(X * 3.7, y * 1e-9, starts, 10, 0), fold)
+
+
+def test_flags_that_trade_places_keep_their_folds():
+    rng = np.random.default_rng(0)
+    X = (rng.random((1000, 4)) < [0.5, 0.4, 0.2, 0.05]).astype(float)
+    y, starts = rng.standard_normal(1000), np.array([0, 400, 1000])
+    fold = deal(X, y, starts, 10, 0)
+    assert np.array_equal(deal(X[:, [3, 0, 2, 1]], y, starts, 10, 0), fold)
+
+
+# --- copies --------------------------------------------------------------------------------------
+
+
+def copied(sizes, times, seed=0):
+    X, y, starts = rows(sizes, seed=seed)
+    order = np.random.default_rng(seed).permutation(starts[-1] * times)
+    dataset = np.repeat(np.arange(len(sizes)), np.diff(starts))
+    source = np.repeat(np.arange(starts[-1]), times)[order]
+    source = source[np.argsort(dataset[source], kind="stable")]
+    return X[source], y[source], starts * times, source
+
+
+def test_copies_share_a_fold_and_are_counted():
+    X, y, starts, source = copied([40, 25, 3], 5)
+    dealt = deal_rows(X, y, starts, 10, 0)
+    assert dealt.copies.tolist() == [160, 100, 12]
+    for row in np.unique(source):
+        assert len(np.unique(dealt.fold[source == row])) == 1
+    for i, j in zip(starts[:-1], starts[1:]):
+        counts = np.bincount(dealt.fold[i:j], minlength=10)
+        assert counts.max() - counts.min() <= 5
+
+
+def test_a_single_copy_among_many_rows_is_found():
+    X, y, starts = rows([500])
+    X[417], y[417] = X[3], y[3]
+    dealt = deal_rows(X, y, starts, 10, 0)
+    assert dealt.copies.tolist() == [1] and dealt.fold[417] == dealt.fold[3]
+    y[417] += 1e-9
+    assert deal_rows(X, y, starts, 10, 0).copies.tolist() == [0]
+
+
+def test_rows_of_few_values_are_equal_by_chance():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 3)).astype(float)
+    y, starts = rng.integers(0, 5, 400).astype(float), np.array([0, 150, 400])
+    dealt = deal_rows(X, y, starts, 10, 0)
+    assert dealt.copies.tolist() == [0, 0]
+    for i, j in zip(starts[:-1], starts[1:]):
+        counts = np.bincount(dealt.fold[i:j], minlength=10)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_copies_of_classes_are_known_by_their_columns():
+    X, y, starts, _ = copied([40, 30], 3)
+    dealt = deal_rows(X, (y > 0).astype(float), starts, 10, 0)
+    assert dealt.copies.tolist() == [80, 60]
+
+
+def test_a_share_keeps_copies_on_one_side():
+    X, y, starts, source = copied([40, 25], 4)
+    dealt = deal_share(X, y, starts, 0.5, 0)
+    assert np.add.reduceat(dealt, starts[:-1]).tolist() == [80, 48]
+    for row in np.unique(source):
+        assert len(np.unique(dealt[source == row])) == 1

@@ -124,6 +124,11 @@ class Analysis:
             analysis=self,
         )
 
+    @property
+    def copies(self) -> int:
+        """Number of rows that are exact copies of another row of their dataset."""
+        return int(np.sum(self.study.copies))
+
     def _choose(self, strategy: str) -> "tuple[str, Validated]":
         """Return the name and the fits of a strategy."""
         known = self.strategies.validated

@@ -38,6 +38,8 @@ def cautions(result: "Partition", scored: Scored | None) -> list[str]:
     few = sum(model.rows <= features for model in result.coefficients.values())
     if few:
         found.append(_few_rows(few, datasets, features))
+    if result.analysis.copies:
+        found.append(_copies(result.analysis.copies, result.pooled.rows))
     one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())
     if one_class:
         found.append(_one_class(one_class, datasets))
@@ -92,6 +94,16 @@ def _few_rows(few: int, datasets: int, features: int) -> str:
     )
 
 
+def _copies(copies: int, rows: int) -> str:
+    """Warn of rows that equal another one in every column, one of which has many values."""
+    are, they = ("is an exact copy", "It stays") if copies == 1 else ("are exact copies", "They stay")
+    return (
+        f"{copies:,} of {rows:,} rows {are} of another row of the same dataset, target included. "
+        f"{they} on the same side of every validation, but verdicts count each copy as a row of "
+        "its own: drop copies that were not measured anew."
+    )
+
+
 def _one_class(few: int, datasets: int) -> str:
     """Warn of datasets whose rows all have the same class."""
     have, rely = ("has", RELY[0]) if few == 1 else ("have", RELY[1])
@@ -129,6 +141,6 @@ def _noisy(names: Sequence[str]) -> str:
 
 
 NONE = (
-    "None: every dataset has more rows than features, no column is a sum of others, and no value "
-    "is very far from the rest."
+    "None: every dataset has more rows than features, no row is a copy of another, no column is a "
+    "sum of others, and no value is very far from the rest."
 )

@@ -145,6 +145,7 @@ class StoredAnalysis:
     settings: dict[str, Any] = field(default_factory=dict)
     details: Details | None = None
     known_scores: Scored | None = None
+    copies: int = 0
 
     @property
     def steps(self) -> tuple[Step[str], ...]:
@@ -220,4 +221,5 @@ def _analysis(
         settings=content.get("settings", {}),
         details=details_from_plain(content.get("details"), names),
         known_scores=scores_from_plain(content, names, classes),
+        copies=int(content.get("copies", 0)),
     )

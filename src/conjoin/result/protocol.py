@@ -35,6 +35,10 @@ class AnalysisProtocol(Protocol):
     def placement(self) -> Placement:
         """What places a new dataset."""
 
+    @property
+    def copies(self) -> int:
+        """Number of rows that are exact copies of another row of their dataset."""
+
     def ledger(self, most: int | None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
 
