@@ -16,7 +16,9 @@ SHOPS, ROWS = 4, 80
 
 
 def shops(columns, y):
-    return pd.DataFrame({"shop": np.repeat([f"s{k}" for k in range(SHOPS)], ROWS), **columns, "y": y})
+    return pd.DataFrame(
+        {"shop": np.repeat([f"s{k}" for k in range(SHOPS)], ROWS), **columns, "y": y}
+    )
 
 
 def years(seed=0):

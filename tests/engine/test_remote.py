@@ -183,3 +183,45 @@ def test_methods_that_need_rows_fetch_them(table):
     options = {"target": "sales", "by": "store", "method": "direct", "strategy": "clusters"}
     expected = conjoin.partition(table[["store", "staff", "promo", "sales"]], **options)
     assert conjoin.partition(lazy, **options).clusters == expected.clusters
+
+
+def copies_table(times=3):
+    """Rows that are given several times, in another order."""
+    frame = messy_table(200).dropna(subset=["sales"])
+    return pd.concat([frame] * times).sample(frac=1, random_state=0, ignore_index=True)
+
+
+def flags_table():
+    """Rows that are equal by chance, since every column has few values."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (300, 3)).astype(float), columns=["a", "b", "c"])
+    frame["sales"] = frame["a"] + rng.integers(0, 3, 300)
+    return frame.assign(store=rng.choice(["u", "v"], 300))
+
+
+ELSEWHERE = {
+    "duckdb": lambda frame, connection: connection.from_df(frame),
+    "polars": lambda frame, _: pl.from_pandas(frame).lazy(),
+    "dask": lambda frame, _: dd.from_pandas(frame, npartitions=3),
+}
+
+
+@pytest.mark.parametrize("engine", ELSEWHERE)
+def test_copies_of_rows_are_found_everywhere(engine, rows_stay):
+    for frame, copies in ((copies_table(), 390), (flags_table(), 0)):
+        here = conjoin.partition(frame, target="sales", by="store", family="gaussian")
+        assert here.analysis.copies == copies
+        with duckdb.connect() as connection:
+            data = ELSEWHERE[engine](frame, connection)
+            found = conjoin.partition(data, target="sales", by="store", family="gaussian")
+        assert found.analysis.copies == copies
+        assert_same(found, figures(here))
+
+
+@pytest.mark.slow
+def test_spark_finds_copies_of_rows(rows_stay, spark):
+    frame = copies_table(2)
+    here = conjoin.partition(frame, target="sales", by="store")
+    found = conjoin.partition(spark.createDataFrame(frame), target="sales", by="store")
+    assert found.analysis.copies == here.analysis.copies == 195
+    assert_same(found, figures(here))

@@ -46,3 +46,18 @@ def test_a_dataset_of_one_class():
         tables[name] = {"x": x, "y": np.full(60, "no") if name == "c" else y}
     (text,) = facts(conjoin.partition(tables, target="y"))["cautions"]
     assert text.startswith("1 of 3 datasets has rows of one class only; there is no AUC, and its")
+
+
+def test_copies_of_rows_are_counted(tmp_path):
+    rng = np.random.default_rng(0)
+    tables = {
+        name: {"x": np.tile(rng.standard_normal(30), 3), "y": np.tile(rng.standard_normal(30), 3)}
+        for name in "ab"
+    }
+    found = conjoin.partition(tables, target="y")
+    found.save(tmp_path / "model.json")
+    for result in (found, conjoin.load(tmp_path / "model.json")):
+        (text,) = facts(result)["cautions"]
+        assert text.startswith(
+            "120 of 180 rows are exact copies of another row of the same dataset"
+        )

@@ -1,8 +1,8 @@
 """The coordinates of a study where columns are nearly collinear.
 
-Moments of datasets and folds enter, with ways to find nearly collinear directions and to form
-moments again; the basis to work in and the moments in it leave. Columns that are not nearly
-collinear keep the basis and the moments that came in.
+Rows enter, or moments of datasets and folds with ways to find nearly collinear directions and to
+form moments again; the basis to work in and the moments in it leave. Columns that are not nearly
+collinear keep the usual basis.
 
 Two priors are offered where they are. In one, slopes of the columns have the same variance, as
 everywhere else; directions are stretched only so far that rounding does not hide them. In the
@@ -13,10 +13,11 @@ better.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.models.partial import SLOPES, coefficients, fit_variances
 from conjoin.models.problem import LeastSquares
 from conjoin.moments import Basis, Moments
@@ -24,9 +25,61 @@ from conjoin.moments.collinear import (
     LIKE_A_COLUMN,
     PRECISE,
     Directions,
+    directions_of_rows,
     is_nearly_collinear,
     stretched,
 )
+from conjoin.moments.folds import deal_rows, fold_moments
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Rows in their coordinates.
+
+    Parameters
+    ----------
+    basis : Basis
+        The coordinates.
+    moments : Moments (K, F)
+        Moments of each dataset and fold in them.
+    fold : array (N,)
+        Fold of every row.
+    copies : array (K,)
+        Rows of each dataset that are exact copies of another.
+    """
+
+    basis: Basis
+    moments: Moments
+    fold: IntArray
+    copies: IntArray
+
+
+def locate(
+    X: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    starts: IntArray,
+    *,
+    intercept: bool,
+    folds: int,
+    seed: int,
+) -> Located:
+    """Deal rows sorted by dataset to folds, and form their moments in coordinates that suit them.
+
+    For classes and counts the moments are those of the numbers that stand for them: they only
+    choose the coordinates.
+    """
+    usual = Basis.from_rows(X, y, weights, intercept=intercept)
+    t, dealt = usual.response(y), deal_rows(X, y, starts, folds, seed)
+
+    def form(basis: Basis) -> Moments:
+        return fold_moments(basis.design(X), t, weights, starts, dealt.fold, folds)
+
+    def find() -> Directions | None:
+        return directions_of_rows(X, weights, usual)
+
+    basis, moments = settle(usual, form(usual), find, form)
+    return Located(basis, moments, dealt.fold, dealt.copies)
 
 
 def settle(
@@ -66,7 +119,5 @@ def held_out_error(folds: Moments) -> float:
     """Return the squared error of partial pooling on held-out folds, over all rows."""
     problem = LeastSquares(folds)
     hyper = fit_variances(problem.moments, SLOPES)
-    outside = [
-        coefficients(problem.moments - folds[:, f], hyper) for f in range(folds.shape[1])
-    ]
+    outside = [coefficients(problem.moments - folds[:, f], hyper) for f in range(folds.shape[1])]
     return float(problem.loss(np.stack(outside)).sum())

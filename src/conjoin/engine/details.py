@@ -125,7 +125,8 @@ def _spreads_in_units(covariance: FloatArray, outputs: int, basis: Basis) -> Flo
 def _in_units(beta: FloatArray, basis: Basis, *, level: bool) -> FloatArray:
     """Return coefficients (K, lines, d), or their standard errors, in the units of the data.
 
-    They are of columns that are centred and scaled, and not stretched. One line after another, (K, lines * d).
+    They are of columns that are centred and scaled, and not stretched. One line comes after
+    another, (K, lines * d).
     """
     first = int(basis.intercept)
     slopes = beta[..., first:] * basis.target_scale / basis.scale

@@ -282,7 +282,12 @@ class _Encoded:
             *((x * w).alias(f"s{j}") for j, x in enumerate(columns)),
             *((columns[i] * columns[j] * w).alias(f"p{i}_{j}") for i, j in pairs),
         )
-        sums = ["w", "copy", *(f"s{j}" for j in range(len(columns))), *(f"p{i}_{j}" for i, j in pairs)]
+        sums = [
+            "w",
+            "copy",
+            *(f"s{j}" for j in range(len(columns))),
+            *(f"p{i}_{j}" for i, j in pairs),
+        ]
         grouped: Any = products.group_by(*self.by, "fold").agg(
             nw.len().alias("n"), *(nw.col(name).sum().alias(name) for name in sums)
         )

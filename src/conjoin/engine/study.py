@@ -11,7 +11,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Request
-from conjoin.engine.coordinates import settle
+from conjoin.engine.coordinates import locate
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
 from conjoin.models.effort import MANY_DATASETS
@@ -20,8 +20,6 @@ from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
 from conjoin.moments import Basis, Moments
-from conjoin.moments.collinear import Directions, directions_of_rows
-from conjoin.moments.folds import deal_rows, fold_moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
@@ -105,28 +103,18 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     if isinstance(data, Reduced):
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
-    basis = Basis.from_rows(X, y, w, intercept=request.intercept)
     family, folds = family_of(data.response), int(request.folds)
     if family is not None and len(starts) - 1 > MANY_DATASETS:
         folds = min(folds, max(folds // 2, FEWEST_FOLDS))
-    dealt = deal_rows(X, y, starts, folds, int(request.random_state))
-    t = basis.response(y)
-
-    def form(given: Basis) -> Moments:
-        return fold_moments(given.design(X), t, w, starts, dealt.fold, folds)
-
-    def find() -> Directions | None:
-        return directions_of_rows(X, w, usual)
-
-    usual = basis
-    basis, moments = settle(usual, form(usual), find, form)
+    seed = int(request.random_state)
+    found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, seed=seed)
     if family is None:
-        return _of_moments(basis, moments, request.weigh_by, dealt.copies)
-    basis = replace(basis, target_center=0.0, target_scale=1.0)
+        return _of_moments(found.basis, found.moments, request.weigh_by, found.copies)
+    basis = replace(found.basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
-    given = Likelihood.of(rows, dealt.fold, folds, family)
+    given = Likelihood.of(rows, found.fold, folds, family)
     weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
-    return Study(basis, given, data.response, weights, dealt.copies)
+    return Study(basis, given, data.response, weights, found.copies)
 
 
 def _of_moments(basis: Basis, folds: Moments, weigh_by: str, copies: IntArray) -> Study:

@@ -173,10 +173,10 @@ class Basis:
         """
         if self.matrix is None:
             return covariance
-        back = np.eye(len(self.scale) + int(self.intercept))
-        back[int(self.intercept) :, int(self.intercept) :] = self.matrix
-        back = np.kron(back, np.eye(outputs))
-        return np.asarray(back @ covariance @ back.T)
+        one = np.eye(len(self.scale) + int(self.intercept))
+        one[int(self.intercept) :, int(self.intercept) :] = self.matrix
+        back: FloatArray = np.kron(one, np.eye(outputs))
+        return back @ covariance @ back.T
 
     def second_of_columns(self, second: FloatArray) -> FloatArray:
         """Return second moments (features, features) of the columns without `matrix`."""
@@ -189,7 +189,7 @@ class Basis:
         """Return the coefficients in these coordinates of a model in the units of the data."""
         beta = slopes * self.scale / self.target_scale
         if self.matrix is not None:
-            beta = np.linalg.solve(self.matrix, beta[..., None])[..., 0]
+            beta = np.asarray(np.linalg.solve(self.matrix, beta[..., None])[..., 0], np.float64)
         if not self.intercept:
             return beta
         constant = intercept - self.target_center + np.sum(slopes * self.center, axis=-1)

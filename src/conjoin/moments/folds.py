@@ -183,7 +183,7 @@ def _rank(
     h1, h2, kinds = _hash(X, y, seed, bounds)
     sizes = np.diff(starts)
     dataset = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((h2, h1, dataset))
+    order: IntArray = np.lexsort((h2, h1, dataset))
     same = _same(order, dataset, h1, h2)
     if same.any():
         columns = [y, *(X[:, j] for j in np.argsort(kinds, kind="stable"))]

@@ -96,7 +96,9 @@ def _few_rows(few: int, datasets: int, features: int) -> str:
 
 def _copies(copies: int, rows: int) -> str:
     """Warn of rows that equal another one in every column, one of which has many values."""
-    are, they = ("is an exact copy", "It stays") if copies == 1 else ("are exact copies", "They stay")
+    are, they = (
+        ("is an exact copy", "It stays") if copies == 1 else ("are exact copies", "They stay")
+    )
     return (
         f"{copies:,} of {rows:,} rows {are} of another row of the same dataset, target included. "
         f"{they} on the same side of every validation, but verdicts count each copy as a row of "
