@@ -18,6 +18,7 @@ from conjoin.models.glm_families import family_of
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
 from conjoin.result.fits import Fit, model_of
@@ -77,12 +78,16 @@ class Study:
         What the target is.
     weights : array (K,)
         How much the error of each dataset counts; they sum to 1.
+    scatter : Scatter (K,), optional
+        Robust covariances behind verdicts; None for a likelihood, and where verdicts assume normal
+        noise that is equal inside a dataset.
     """
 
     basis: Basis
     given: Problem
     response: Response
     weights: FloatArray
+    scatter: Scatter | None = None
 
     @property
     def dispersion(self) -> float:
@@ -97,8 +102,10 @@ class Study:
 
 def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     """Bring a collection into shared coordinates and form its moments by dataset and fold."""
+    robust = request.verdict == "robust"
     if isinstance(data, Reduced):
-        return _of_moments(data.basis, data.folds, request.weigh_by)
+        scatter = Scatter.of_folds(data.folds) if robust else None
+        return _of_moments(data.basis, data.folds, request.weigh_by, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     basis = Basis.from_rows(X, y, w, intercept=request.intercept)
     family, folds = family_of(data.response), int(request.folds)
@@ -107,7 +114,9 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     fold = deal(X, y, starts, data.features, folds, int(request.random_state))
     if family is None:
         Z, t = basis.design(X), basis.response(y)
-        return _of_moments(basis, fold_moments(Z, t, w, starts, fold, folds), request.weigh_by)
+        scatter = Scatter.of_rows(Z, t, w, starts) if robust else None
+        moments = fold_moments(Z, t, w, starts, fold, folds)
+        return _of_moments(basis, moments, request.weigh_by, scatter)
     basis = replace(basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
     given = Likelihood.of(rows, fold, folds, family)
@@ -115,9 +124,9 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     return Study(basis, given, data.response, weights)
 
 
-def _of_moments(basis: Basis, folds: Moments, weigh_by: str) -> Study:
+def _of_moments(basis: Basis, folds: Moments, weigh_by: str, scatter: Scatter | None) -> Study:
     given = LeastSquares(folds)
-    return Study(basis, given, Response(), dataset_weights(given.moments.w, weigh_by))
+    return Study(basis, given, Response(), dataset_weights(given.moments.w, weigh_by), scatter)
 
 
 def dataset_weights(rows: FloatArray, weigh_by: str) -> FloatArray:
