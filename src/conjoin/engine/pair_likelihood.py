@@ -7,7 +7,9 @@ held-out rows contradict the verdict, it is "undecided", and the interval always
 """
 
 import numpy as np
+from scipy.special import stdtrit
 
+from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest, Request
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.verdict import rows_to_settle
@@ -43,11 +45,12 @@ def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> 
     verdict = "undecided" if denied else answers[0]
     more_rows = 1.0 if verdict != "undecided" else _rows_to_settle(judge, request.delta)
     low, high = (float(end) * study.gain_scale for end in ends[0])
+    above = _upper_limit(fits[0].losses - fits[1].losses, judge.moments.w, request.delta)
     return Comparison(
         verdict=verdict,
         join=gain > 0,
         gain=gain,
-        interval=(min(low, gain), max(high, gain)),
+        interval=(min(low, gain), max(high, gain) if verdict == "apart" else max(high, above)),
         delta=request.delta,
         rows_to_settle=more_rows,
         score=gain,
@@ -62,6 +65,19 @@ def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> 
         error_separate=(fit_a.error + fit_b.error) / 2,
         error_joined=joined.error,
     )
+
+
+def _upper_limit(lead: FloatArray, w: FloatArray, delta: float) -> float:
+    """Return the upper confidence limit of the gain on held-out rows, by Student's t.
+
+    `lead` (F, 2) are the losses of the separate fits minus those of the joint fit, w (2,) the
+    weights of the datasets. Rare categories make separate fits lose more on new rows than the
+    information at hand says; held-out rows see some of it.
+    """
+    parts = (lead / w / 2).ravel()
+    count = len(parts)
+    error = np.sqrt(count / (count - 1) * np.sum((parts - parts.mean()) ** 2))
+    return float(parts.sum() + stdtrit(count - 1, 1 - delta) * error)
 
 
 def _as_request(request: PairRequest) -> Request:
