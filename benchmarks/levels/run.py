@@ -1,6 +1,6 @@
 """Measure verdicts on two random samples of one table.
 
-    python -m benchmarks.levels.run                 # all tables, writes benchmarks/levels/results.csv
+    python -m benchmarks.levels.run          # all tables, writes benchmarks/levels/results.csv
     python -m benchmarks.levels.run --tables diamonds --rows 150
 
 Both samples come from the same rows, so joining them always helps. For every table and number of
@@ -8,8 +8,8 @@ rows, the columns say for the robust and for the Gaussian verdict:
 
 - apart: share of pairs with the verdict "apart", which is always wrong here; at most delta;
 - join: share of pairs with the verdict "join";
-- cover: share of pairs whose interval holds the true gain; at least 1 - 2 delta. The true gain is the
-  mean over many pairs of samples of the fall of the squared error on the whole table;
+- cover: share of pairs whose interval holds the true gain; at least 1 - 2 delta. The true gain is
+  the mean over many pairs of samples of the fall of the squared error on the whole table;
 - heavy: share of pairs in which a few rows carry the fits.
 """
 

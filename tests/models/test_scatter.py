@@ -73,7 +73,7 @@ def test_tails_see_heavy_columns_and_not_flags():
 def test_inflation_is_one_for_equal_noise_and_right_for_noise_that_grows():
     Z, t, starts = rows(sizes=(2000,), p=2)
     assert Scatter.of_rows(Z, t, np.ones(2000), starts).inflation[0] == 1.0
-    # Noise proportional to x: the slope's variance is three times, the level's once; two on average.
+    # Noise proportional to x: the variance of the slope is three times as large, two on average.
     Z, t, starts = rows(sizes=(2000,), p=2, noise=lambda Z, r: Z[:, 1] * r.standard_normal(len(Z)))
     assert Scatter.of_rows(Z, t, np.ones(2000), starts).inflation[0] == pytest.approx(2, rel=0.15)
 
