@@ -41,7 +41,7 @@ def test_limits_invert_the_noncentral_f(seed):
     tests = PairTests.of(Side.dataset(one), Side.dataset(two), 0.1, True)
     spent = 0.1 * 0.1
     level = 0.1 - spent
-    e, nu, Q = tests.e.item(), tests.nu.item(), tests.Q.item()
+    e, nu, Q = tests.e[0].item(), tests.nu[0].item(), tests.Q[0].item()
     # Find m with P(F(1, nu, m/e) <= Q) = level by bisection on scipy's distribution.
     low, high = 0.0, 1e4
     for _ in range(200):
@@ -50,7 +50,7 @@ def test_limits_invert_the_noncentral_f(seed):
         low, high = (middle, high) if above else (low, middle)
     gain = tests.saved.item() - low
     quantile = stats.chi2.ppf(spent if gain < 0 else 1 - spent, nu)
-    expected = gain * tests.pooled.item() * nu / quantile
+    expected = gain * tests.pooled[0].item() * nu / quantile
     limit, _ = gain_limits(tests, 0.1, *tests.decide())
     assert limit == pytest.approx(expected, rel=1e-3)
 

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 import conjoin
+from conjoin.datasets import make_clusters
 from conjoin.engine import verdicts as verdicts_module
-from conjoin.engine.verdicts import FIRST_LINES
+from conjoin.engine.verdicts import FIRST_LINES, around, holm
 
 TABLES = conjoin.datasets.make_clusters(sizes=(8, 8), n=30, p=2, distance=2.0).tables()
 
@@ -47,3 +49,29 @@ def test_with_very_many_datasets_only_the_nearest_cluster_is_compared(monkeypatc
     assert len(result.clusters) == 3
     assert len(result.analysis.all_alternatives["d1"]) == 2
     assert len(result.explain("d1")) == 3
+
+
+def test_holm_is_that_of_statsmodels():
+    p = np.array([0.001, 0.2, 0.03, 0.03, 0.9, 0.012])
+    expected = multipletests(p, method="holm")[1]
+    np.testing.assert_allclose(holm(p), expected)
+
+
+def test_intervals_hold_their_gain():
+    limits = np.array([[-1.0, 1.0], [-1.0, 1.0], [0.0, np.inf], [-np.inf, np.inf]])
+    gains = np.array([0.5, 2.0, np.inf, np.nan])
+    found = around(gains, limits)
+    assert found.tolist() == [[-1, 1], [-1, 2], [0, np.inf], [-np.inf, np.inf]]
+
+
+def test_lines_of_a_ledger_have_adjusted_p_values():
+    tables = make_clusters(sizes=(3, 2), n=80, p=3, distance=1.5, random_state=0).tables()
+    lines = conjoin.partition(tables, target="y").ledger()
+    raw, adjusted = (
+        np.array([getattr(line, name) for line in lines]) for name in ("p_value", "adjusted_p")
+    )
+    np.testing.assert_allclose(adjusted, holm(raw))
+    assert (adjusted >= raw).all()
+    for line in lines:
+        assert line.interval[0] <= line.gain <= line.interval[1]
+        assert (line.verdict != "undecided") == (line.p_value <= 0.1)

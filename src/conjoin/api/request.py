@@ -27,6 +27,7 @@ MISSING = ("indicator", "median", "drop", "raise")
 COLUMNS = ("intersect", "impute")
 ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
+VERDICTS = ("robust", "gaussian")
 
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
@@ -148,6 +149,15 @@ class Question:
         check=check_level,
         metavar="NUMBER",
         python_help="A verdict is wrong with at most this probability.",
+    )
+    verdict: str = _option(
+        "robust",
+        "What verdicts assume about the noise.",
+        choices=VERDICTS,
+        metavar="KIND",
+        python_help='"robust" allows noise that depends on the columns, and lines that do not fit. '
+        '"gaussian" assumes normal noise that is equal inside a dataset: its level is exact then, '
+        "and it decides a little more often. For classes and counts it changes nothing.",
     )
     random_state: int = _option(
         0,

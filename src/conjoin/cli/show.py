@@ -195,16 +195,23 @@ def _is_unicode() -> bool:
 
 def _ledger(lines: Sequence[Mapping[str, Any]]) -> Table:
     numbers = ("gain", "interval")
-    table = _table("join", "with", *numbers, "verdict", "decision", right=numbers)
+    head = ("verdict", "adjusted p", "decision")
+    table = _table("join", "with", *numbers, *head, right=(*numbers, "adjusted p"))
     for line in lines:
         table.add_row(
             _text(listed(line["left"], MOST_JOINED_SHOWN)),
             _text(listed(line["right"], MOST_JOINED_SHOWN)),
             *_gain(line),
             _verdict(line["verdict"]),
+            _p_value(line["adjusted_p"]),
             "joined" if line["joined"] else "kept apart",
         )
     return table
+
+
+def _p_value(p: float | None) -> str:
+    """Return a p-value as text; below a thousandth its digits say nothing."""
+    return "" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def _verdict(verdict: str) -> Text:

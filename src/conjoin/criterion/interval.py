@@ -43,7 +43,7 @@ class _Probit:
         self.goal = ndtri(targets).reshape((2,) + (1,) * tests.saved.ndim)
         top = tests.e.max(axis=-1)
         self.offset = np.sum(tests.e**2, axis=-1) / (2 * np.where(top > 0, top, 1.0))
-        c = np.sum(np.stack(np.broadcast_arrays(*(c for c, _ in tests.denominators))), axis=0)
+        c = np.sum([c for c, _ in tests.denominators], axis=0)
         self.scale = np.sqrt(tests.e.sum(axis=-1) + tests.Q[..., None] * c + self.offset)
 
     def m(self, x: FloatArray) -> FloatArray:
@@ -62,7 +62,7 @@ def _crossing(tests: PairTests, targets: FloatArray) -> FloatArray:
     Regula falsi in the variant of Anderson and Bjorck.
     """
     excess = _Probit(tests, targets)
-    low, high = (np.stack([x, x]) for x in (np.sqrt(excess.offset), excess.scale))
+    low, high = np.sqrt(excess.offset), excess.scale
     at_low, at_high = excess(low), excess(high)
     never = at_low <= 0
     for _ in range(MOST_DOUBLINGS):
@@ -115,11 +115,12 @@ def gain_limits(
         return np.full(join.shape, -np.inf), np.full(join.shape, np.inf)
     most, least = _crossing(tests, np.array([level, 1 - level]))
     half = tests.nu[..., None] / 2
+    # Limits (2, ..., R) of sigma2^2 for the test of "join" and for that of "apart".
     small, large = (half * tests.pooled / gammaincinv(half, x) for x in (1 - spent, spent))
     factor = np.asarray(stretch)[..., None]
     lower, upper = tests.saved - factor * most, tests.saved_on_new_rows - factor * least
-    low = np.min(lower * np.where(lower > 0, small, large), axis=-1)
-    high = np.max(upper * np.where(upper > 0, large, small), axis=-1)
+    low = np.min(lower * np.where(lower > 0, small[0], large[0]), axis=-1)
+    high = np.max(upper * np.where(upper > 0, large[1], small[1]), axis=-1)
     low = np.where(join, np.maximum(low, 0.0), np.minimum(low, -NEARLY_ZERO))
     high = np.where(apart, np.minimum(high, 0.0), np.maximum(high, NEARLY_ZERO))
     low = np.where(tests.known, low, -np.inf)

@@ -23,12 +23,14 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.criterion.interval import gain_limits
 from conjoin.criterion.pair_tests import PairTests
 from conjoin.criterion.risk import cluster_errors, joining_gain, own_errors, weighted_gain
+from conjoin.criterion.robust import heavy_tailed, robust_tests
 from conjoin.criterion.side import Side, residual_variance
 from conjoin.criterion.verdict import Answer
 from conjoin.models.backing import Backing
 from conjoin.models.likelihood import Joins
-from conjoin.models.noise import pair_noise
+from conjoin.models.noise import noise_variances, pair_noise
 from conjoin.models.ols import fit_ols
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Moments
 
 # Comparisons tested together. Larger batches save calls, but each batch takes as many grid points
@@ -50,6 +52,29 @@ Pair = tuple[Sequence[int], Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False)
+class Judged:
+    """Verdicts on pairs of groups (B,).
+
+    Parameters
+    ----------
+    answers : tuple of "join", "apart" or "undecided"
+    limits : array (B, 2)
+        Confidence limits of the gain.
+    p_values : array (B,)
+        Of the test behind the answer: the smaller one of the two tests, for "join" and for
+        "apart". Exactly one of their null hypotheses is true, so the smaller one needs no
+        correction. One where nothing could be tested.
+    heavy : array of bool (B,)
+        Where a few rows carry the fits, so that the upper limit is unknown.
+    """
+
+    answers: tuple[Answer, ...]
+    limits: FloatArray
+    p_values: FloatArray
+    heavy: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
 class Judge:
     """Datasets (K,) of which groups are to be compared.
 
@@ -66,6 +91,9 @@ class Judge:
     validated : callable, optional
         For a likelihood: the gain of a pair on held-out rows. It is used where `backing` is too
         small, since moments then describe the loss badly.
+    scatter : Scatter (K,), optional
+        How far the scores of rows scatter. With it verdicts and gains allow noise that depends on
+        the columns; without it all rows of a dataset have the same normal noise.
     """
 
     moments: Moments
@@ -74,6 +102,7 @@ class Judge:
     backing: Backing | None = None
     joins: Joins | None = None
     validated: Callable[[Pair], float] | None = None
+    scatter: Scatter | None = None
 
     @classmethod
     def of(
@@ -82,20 +111,27 @@ class Judge:
         backing: Backing | None = None,
         joins: Joins | None = None,
         validated: Callable[[Pair], float] | None = None,
+        scatter: Scatter | None = None,
     ) -> "Judge":
         """Fit every dataset by itself."""
         fit = fit_ols(moments)
-        return cls(moments, fit.rss, moments.n - fit.rank, backing, joins, validated)
+        return cls(moments, fit.rss, moments.n - fit.rank, backing, joins, validated, scatter)
 
     def verdicts(
         self, pairs: Sequence[Pair], *, delta: float, interval: bool
     ) -> tuple[list[Answer], FloatArray]:
-        """Return the verdict on joining each pair of groups and the limits (B, 2) for its gain.
+        """Return the verdict on joining each pair of groups and the limits (B, 2) for its gain."""
+        found = self.judge(pairs, delta=delta, interval=interval)
+        return list(found.answers), found.limits
+
+    def judge(self, pairs: Sequence[Pair], *, delta: float, interval: bool) -> Judged:
+        """Judge the joins of pairs of groups.
 
         Every dataset counts the same. Without `interval` the limits say no more than the verdict.
         """
         answers: list[Answer] = ["undecided"] * len(pairs)
         limits = np.tile([-np.inf, np.inf], (len(pairs), 1))
+        p_values, heavy = np.ones(len(pairs)), np.zeros(len(pairs), dtype=bool)
         nu = [min(self.df[list(a)].sum(), self.df[list(b)].sum()) for a, b in pairs]
         # Pairs with few degrees of freedom need a finer grid: batches hold pairs of like size.
         order = np.argsort(nu, kind="stable")
@@ -103,18 +139,40 @@ class Judge:
         for start in range(0, len(order), BATCH):
             some = order[start : start + BATCH].tolist()
             asked = [pairs[i] for i in some]
-            tests = PairTests.of(*self._sides(asked), delta=delta, equal_noise=False)
-            join, apart = tests.decide()
+            tests, heavy[some] = self._tests(asked, delta)
+            p = tests.p_values()
+            p_values[some] = p.min(axis=0)
+            join, apart = tests.decide_by(p)
             if interval:
                 with np.errstate(invalid="ignore"):  # inf - inf of pairs that cannot be tested
                     stretch = self._stretches(asked)
                     low, high = gain_limits(tests, delta, join, apart, stretch)
             else:
                 low, high = np.where(join, 0.0, -np.inf), np.where(apart, 0.0, np.inf)
+            high = np.where(heavy[some] & ~apart, np.inf, high)
             limits[some] = np.stack([low, high], axis=1)
             for i, joined, parted in zip(some, join, apart):
                 answers[i] = "join" if joined else "apart" if parted else "undecided"
-        return answers, limits
+        return Judged(tuple(answers), limits, p_values, heavy)
+
+    def _tests(self, pairs: Sequence[Pair], delta: float) -> tuple[PairTests, BoolArray]:
+        """Return the tests of pairs, and where a few rows carry the fits (B,)."""
+        sides = self._sides(pairs)
+        if self.scatter is None:
+            tests = PairTests.of(*sides, delta=delta, equal_noise=False)
+            return tests, np.zeros(len(pairs), dtype=bool)
+        scatters = self._scatters(pairs)
+        return robust_tests(sides, scatters, delta), heavy_tailed(scatters)
+
+    def _scatters(self, pairs: Sequence[Pair]) -> tuple[Scatter, Scatter]:
+        """Return the scatter of both sides of pairs, as stacks (B,)."""
+        assert self.scatter is not None
+        n = self.moments.n
+        one, two = (
+            self.scatter.stack([np.asarray(pair[side], dtype=int) for pair in pairs], n)
+            for side in (0, 1)
+        )
+        return one, two
 
     def _stretches(self, pairs: Sequence[Pair]) -> FloatArray:
         """Return the exact cost of joining over its estimate by moments, (B,)."""
@@ -143,7 +201,11 @@ class Judge:
         m, W = self.moments, self.moments.W
         index = [np.asarray(group, dtype=int) for group in groups]
 
+        alone = np.array([i[0] for i in index]) if all(len(i) == 1 for i in index) else None
+
         def total(values: FloatArray) -> FloatArray:
+            if alone is not None:
+                return values[alone]
             return np.stack([values[i].sum(axis=0) for i in index])
 
         G, n, nu = total(m.G), total(m.n), total(self.df)
@@ -186,7 +248,7 @@ class Judge:
             one, two = (self.moments[list(side)] for side in pairs[i])
             K1, K2 = one.shape[0], two.shape[0]
             weights = np.full(K1, 1 / (K1 + K2)), np.full(K2, 1 / (K1 + K2))
-            gains[i] = joining_gain(one, two, weights)
+            gains[i] = joining_gain(one, two, weights, self._group_noise(pairs[i]))
         return gains
 
     def pair_gains(self, left: IntArray, right: IntArray) -> FloatArray:
@@ -207,4 +269,11 @@ class Judge:
     def _pair_noise(self, both: IntArray) -> FloatArray:
         """Return noise variances (2, B) of pairs, as `models.noise` has them for two datasets."""
         m = self.moments
-        return pair_noise(self.rss[both], self.df[both], m.q[both], m.n[both])
+        noise = pair_noise(self.rss[both], self.df[both], m.q[both], m.n[both])
+        return noise if self.scatter is None else noise * self.scatter.inflation[both]
+
+    def _group_noise(self, pair: Pair) -> FloatArray:
+        """Return the noise variances of the datasets of two groups, one group after the other."""
+        index = np.concatenate([np.asarray(side, dtype=int) for side in pair])
+        noise = noise_variances(self.moments[index])
+        return noise if self.scatter is None else noise * self.scatter.inflation[index]

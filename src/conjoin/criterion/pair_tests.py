@@ -80,6 +80,42 @@ GRID, GRID_STEP = 7, 0.7
 SHARED = 1e-9
 
 
+class Geometry(NamedTuple):
+    """What the designs and coefficients of a pair of sides say, whatever the noise."""
+
+    inverse: FloatArray  # Gc^+ (..., p, p)
+    rc: FloatArray  # rank of the union (...,)
+    B1: FloatArray  # the part of B that falls on side one (..., p, p)
+    B: FloatArray  # (..., p, p)
+    K: FloatArray  # (..., p, p)
+    joint: FloatArray  # Gc^+ (A1 + A2) Gc^+ (..., p, p)
+    distance: FloatArray  # d'Bd (...,)
+
+    @classmethod
+    def of(cls, one: Side, two: Side) -> "Geometry":
+        """Compute the table's rows from Gc to K for a stack of pairs of sides."""
+        inverse, rank = linalg.inverse_and_rank(one.G + two.G)
+        Z1, Z2 = inverse @ one.G, inverse @ two.G
+        B1 = np.swapaxes(Z2, -1, -2) @ one.A @ Z2
+        B = B1 + np.swapaxes(Z1, -1, -2) @ two.A @ Z1
+        return cls(
+            inverse=inverse,
+            rc=rank.astype(float),
+            B1=B1,
+            B=B,
+            K=linalg.square_root(B),
+            joint=inverse @ (one.A + two.A) @ inverse,
+            distance=linalg.quadratic(one.beta - two.beta, B),
+        )
+
+    def bias_share(self, one: Side, two: Side, total: FloatArray) -> FloatArray:
+        """Return the share (...,) of the squared bias that is expected to fall on side one.
+
+        `total` is tr(B (G1^+ + G2^+)), or one where the sides have no direction in common.
+        """
+        return linalg.trace_product(self.B1, one.inverse + two.inverse) / total
+
+
 class _Forms(NamedTuple):
     """Traces and matrices of a pair of sides; see the module's symbol table."""
 
@@ -99,25 +135,19 @@ class _Forms(NamedTuple):
     @classmethod
     def of(cls, one: Side, two: Side) -> "_Forms":
         """Compute the table's rows from B to t for a stack of pairs of sides."""
-        inverse, rank = linalg.inverse_and_rank(one.G + two.G)
-        Z1, Z2 = inverse @ one.G, inverse @ two.G
-        B1 = np.swapaxes(Z2, -1, -2) @ one.A @ Z2
-        B = B1 + np.swapaxes(Z1, -1, -2) @ two.A @ Z1
-        K = linalg.square_root(B)
-        Kt = np.swapaxes(K, -1, -2)
+        pair = Geometry.of(one, two)
+        K, Kt = pair.K, np.swapaxes(pair.K, -1, -2)
         C1, C2 = (linalg.symmetrise(K @ side.inverse @ Kt) for side in (one, two))
         t1, t2 = (np.trace(C, axis1=-2, axis2=-1) for C in (C1, C2))
-        A = inverse @ (one.A + two.A) @ inverse
-        joint1, joint2 = (linalg.trace_product(A, side.G) for side in (one, two))
+        joint1, joint2 = (linalg.trace_product(pair.joint, side.G) for side in (one, two))
         own1, own2 = (linalg.trace_product(side.A, side.inverse) for side in (one, two))
         shared = t1 + t2 > SHARED * (own1 + own2)
-        bias_on_one = linalg.trace_product(B1, one.inverse + two.inverse)
         return cls(
             *(C1, C2, t1, t2, own1, own2, joint1, joint2),
-            rc=rank.astype(float),
-            distance=linalg.quadratic(one.beta - two.beta, B),
+            rc=pair.rc,
+            distance=pair.distance,
             shared=shared,
-            bias_share=bias_on_one / np.where(shared, t1 + t2, 1.0),
+            bias_share=pair.bias_share(one, two, np.where(shared, t1 + t2, 1.0)),
         )
 
     def saved(self, rho: FloatArray) -> FloatArray:
@@ -130,8 +160,8 @@ class _Forms(NamedTuple):
     def saved_on_new_rows(self, one: Side, two: Side, rho: FloatArray) -> FloatArray:
         """Return m_new (..., R), the variance that joining saves over new designs."""
         joint = new_row_factor(one.n + two.n, self.rc)
-        first = _less(self.own1 * new_row_factor(one.n, one.rank), self.joint1 * joint)
-        second = _less(self.own2 * new_row_factor(two.n, two.rank), self.joint2 * joint)
+        first = less(self.own1 * new_row_factor(one.n, one.rank), self.joint1 * joint)
+        second = less(self.own2 * new_row_factor(two.n, two.rank), self.joint2 * joint)
         m_new: FloatArray = rho * first[..., None] + second[..., None]
         return m_new
 
@@ -169,17 +199,20 @@ def _unequal_noise(
 class PairTests:
     """Both tests of a stack of pairs over the grid of rho; see the module's symbol table.
 
+    A first axis of 2 holds the test for "join" and the test for "apart", which may estimate the
+    noise differently (`criterion.robust`).
+
     Parameters
     ----------
-    e : array (..., R, p)
+    e : array (2, ..., R, p)
     saved, saved_on_new_rows : arrays (..., R)
         m0 and m_new, the non-centralities at which joining changes nothing.
     denominators : list of (c_j, nu_j)
-        Coefficients and degrees of freedom of the chi-squares below, (..., R) or (..., 1).
-    Q : array (...,)
+        Coefficients and degrees of freedom of the chi-squares below, each (2, ..., R).
+    Q : array (2, ...)
     level : float
         The level of each test.
-    pooled, nu : arrays (..., R), (...,)
+    pooled, nu : arrays (2, ..., R), (2, ...)
         Estimate of sigma2^2 given rho, and its degrees of freedom.
     known : array of bool (...,)
         Where the data allow a test: noise can be estimated and the sides share a direction.
@@ -213,35 +246,56 @@ class PairTests:
         rho, share = noise.rho, forms.bias_share
         spread = rho[..., None, None] * forms.C1[..., None, :, :] + forms.C2[..., None, :, :]
         return cls(
-            e=np.maximum(np.linalg.eigvalsh(spread), 0.0),
+            e=_for_both(np.maximum(np.linalg.eigvalsh(spread), 0.0)),
             saved=forms.saved(rho),
             saved_on_new_rows=forms.saved_on_new_rows(one, two, rho),
-            denominators=noise.denominators,
-            Q=forms.distance / np.where(known, noise.variance, 1.0),
+            denominators=[
+                (_for_both(np.broadcast_to(c, rho.shape)), _for_both(np.broadcast_to(x, rho.shape)))
+                for c, x in noise.denominators
+            ],
+            Q=_for_both(forms.distance / np.where(known, noise.variance, 1.0)),
             level=noise.level,
-            pooled=_pooled_variance(one, two, rho, nu),
-            nu=nu,
+            pooled=_for_both(_pooled_variance(one, two, rho, nu)),
+            nu=_for_both(nu),
             known=known,
             sway=(share**2 / one.n + (1 - share) ** 2 / two.n) / 2,
         )
 
     def below(self, m: FloatArray) -> FloatArray:
         """Return P(T(m) <= Q) for m (2, ..., R): first the test for "join", then for "apart"."""
-        e = np.stack([self.e, self.e])
+        e = self.e.copy()
         e[1, ..., -1] += self.sway[..., None] * m[1]
         return ratio_probability(e, m, self.denominators, self.Q[..., None])
 
-    def decide(self) -> tuple[BoolArray, BoolArray]:
-        """Return where to join and where to keep apart, (...,) each."""
+    def p_values(self) -> FloatArray:
+        """Return the p-values (2, ...) of the tests for "join" and for "apart", one if unknown.
+
+        They are the largest over the grid of rho. The interval of rho is not paid for.
+        """
         finite = np.isfinite(self.saved_on_new_rows)
         m = np.stack([self.saved, np.where(finite, self.saved_on_new_rows, 0.0)])
         below = self.below(np.maximum(m, 0.0))
         # Where joining saves no variance at some rho, it can only lose there: no join at that rho,
         # and "apart" needs no test.
-        join = (self.saved >= 0) & (below[0] <= self.level)
-        apart = finite & ((self.saved_on_new_rows < 0) | (1 - below[1] <= self.level))
-        join, apart = (np.all(x, axis=-1) & self.known for x in (join, apart))
+        join = np.where(self.saved >= 0, below[0], 1.0)
+        apart = np.where(self.saved_on_new_rows < 0, 0.0, 1 - below[1])
+        apart = np.where(finite, apart, 1.0)
+        p = np.stack([np.max(join, axis=-1), np.max(apart, axis=-1)])
+        return np.where(self.known, p, 1.0)
+
+    def decide(self) -> tuple[BoolArray, BoolArray]:
+        """Return where to join and where to keep apart, (...,) each."""
+        return self.decide_by(self.p_values())
+
+    def decide_by(self, p_values: FloatArray) -> tuple[BoolArray, BoolArray]:
+        """Return the same from the tests' p-values (2, ...)."""
+        join, apart = (p_values <= self.level) & self.known
         return join & ~apart, apart & ~join
+
+
+def _for_both(values: FloatArray) -> FloatArray:
+    """Return values (...) for both tests, (2, ...)."""
+    return np.stack([values, values])
 
 
 def _noise_ratios(
@@ -257,7 +311,7 @@ def _noise_ratios(
     return grid
 
 
-def _less(own: FloatArray, joint: FloatArray) -> FloatArray:
+def less(own: FloatArray, joint: FloatArray) -> FloatArray:
     """Return own - joint, infinite where either is: such a pair is never kept apart."""
     known = np.isfinite(own) & np.isfinite(joint)
     return np.where(known, own - np.where(known, joint, 0.0), np.inf)

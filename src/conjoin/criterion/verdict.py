@@ -15,7 +15,9 @@ from conjoin._typing import FloatArray
 from conjoin.criterion.interval import gain_limits
 from conjoin.criterion.pair_tests import PairTests, decide
 from conjoin.criterion.risk import joining_gain
+from conjoin.criterion.robust import robust_tests
 from conjoin.criterion.side import Side
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Moments
 
 # Largest growth of the rows that `rows_to_settle` tries. Nobody collects a thousand times the data
@@ -129,6 +131,7 @@ def rows_to_settle(
     delta: float = 0.1,
     weights: tuple[float, float] = (0.5, 0.5),
     equal_noise: bool = False,
+    scatter: Scatter | None = None,
 ) -> float | None:
     """Return by what factor both datasets would have to grow for a verdict.
 
@@ -138,6 +141,8 @@ def rows_to_settle(
     ----------
     one, two, delta, weights, equal_noise
         As in `judge`.
+    scatter : Scatter (2,), optional
+        With it, the tests are those of `criterion.robust`.
 
     Returns
     -------
@@ -159,8 +164,12 @@ def rows_to_settle(
     low, high = 1.0, MOST_GROWTH
     for _ in range(REFINEMENTS):
         factors = np.geomspace(low, high, GROWTH_GRID)
-        grown = (side.grown(factors) for side in sides)
-        join, apart = decide(*grown, delta=delta, equal_noise=equal_noise)
+        one_grown, two_grown = (side.grown(factors) for side in sides)
+        if scatter is None:
+            join, apart = decide(one_grown, two_grown, delta=delta, equal_noise=equal_noise)
+        else:
+            scatters = scatter[0].grown(factors), scatter[1].grown(factors)
+            join, apart = robust_tests((one_grown, two_grown), scatters, delta).decide()
         settled = np.flatnonzero(join | apart)
         if not len(settled):
             return None

@@ -10,7 +10,7 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.criterion.base import PairScore
 from conjoin.criterion.judge import Judge
-from conjoin.engine.verdicts import MOST_INTERVALS, Verdicts
+from conjoin.engine.verdicts import MOST_INTERVALS, Verdicts, around
 from conjoin.grouping import Step
 from conjoin.grouping.agglomerative import Restricted, grow
 from conjoin.grouping.objective import Objective, sum_by
@@ -95,7 +95,7 @@ def map_of(
     tables[0, left, right] = gains * scale
     a, b = left[chosen], right[chosen]
     if interval:
-        tables[1, a, b], tables[2, a, b] = ends.T * scale
+        tables[1, a, b], tables[2, a, b] = around(gains[chosen], ends).T * scale
     code[a, b] = [VERDICTS.index(answer) for answer in answers]
     gain, low, high = (np.where(np.isnan(table), table.T, table) for table in tables)
     return Map(tuple(tuple(group) for group in groups), gain, low, high, code + code.T)

@@ -1,12 +1,15 @@
 """Two datasets whose target is a class or a count.
 
 A collection of two and a request enter, a `Comparison` leaves. Errors are those on held-out rows,
-and so is the point decision: the quadratic form of the gain is too flat where datasets are small
-and far apart.
+and so are their difference, the gain, and the point decision: the quadratic form of the loss is too
+flat where datasets are small and far apart. The verdict and its interval come from moments; where
+held-out rows contradict the verdict, it is "undecided", and the interval always holds the gain.
 """
 
 import numpy as np
+from scipy.special import stdtrit
 
+from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest, Request
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.verdict import rows_to_settle
@@ -30,25 +33,27 @@ def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> 
         start, facts = start_values(study.given), DatasetFacts.of(collection)
         judge = make_judge(study, start)
         answers, ends = judge.verdicts(PAIR, delta=request.delta, interval=True)
-        gain = float(judge.gains(PAIR)[0]) * study.gain_scale
-        more_rows: float | None = 1.0
-        if answers[0] == "undecided":
-            more_rows = _rows_to_settle(judge, request.delta)
         refits = (separate_ridged, clusters(np.zeros(2, dtype=int), start.hyper))
         fits = [validate(refit, start.problem) for refit in refits]
     own, both = (fit.losses.sum(axis=0) / judge.moments.w for fit in fits)
     basis, rows = study.basis, collection.sizes
     fit_a, fit_b = (facts.model(basis, fits[0].coef[k], rows[k], float(own[k])) for k in (0, 1))
     joined = facts.model(basis, fits[1].coef[0], sum(rows), float(both.mean()))
-    lead = float(own.mean() - both.mean())
+    gain = float(own.mean() - both.mean())
+    # A verdict that held-out rows contradict is none.
+    denied = (answers[0] == "join" and gain < 0) or (answers[0] == "apart" and gain > 0)
+    verdict = "undecided" if denied else answers[0]
+    more_rows = 1.0 if verdict != "undecided" else _rows_to_settle(judge, request.delta)
+    low, high = (float(end) * study.gain_scale for end in ends[0])
+    above = _upper_limit(fits[0].losses - fits[1].losses, judge.moments.w, request.delta)
     return Comparison(
-        verdict=answers[0],
-        join=lead > 0 if answers[0] == "undecided" else answers[0] == "join",
+        verdict=verdict,
+        join=gain > 0,
         gain=gain,
-        interval=(float(ends[0, 0] * study.gain_scale), float(ends[0, 1] * study.gain_scale)),
+        interval=(min(low, gain), max(high, gain) if verdict == "apart" else max(high, above)),
         delta=request.delta,
         rows_to_settle=more_rows,
-        score=lead,
+        score=gain,
         threshold=0.0,
         phi=UNKNOWN,
         psi=UNKNOWN,
@@ -60,6 +65,19 @@ def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> 
         error_separate=(fit_a.error + fit_b.error) / 2,
         error_joined=joined.error,
     )
+
+
+def _upper_limit(lead: FloatArray, w: FloatArray, delta: float) -> float:
+    """Return the upper confidence limit of the gain on held-out rows, by Student's t.
+
+    `lead` (F, 2) are the losses of the separate fits minus those of the joint fit, w (2,) the
+    weights of the datasets. Rare categories make separate fits lose more on new rows than the
+    information at hand says; held-out rows see some of it.
+    """
+    parts = (lead / w / 2).ravel()
+    count = len(parts)
+    error = np.sqrt(count / (count - 1) * np.sum((parts - parts.mean()) ** 2))
+    return float(parts.sum() + stdtrit(count - 1, 1 - delta) * error)
 
 
 def _as_request(request: PairRequest) -> Request:

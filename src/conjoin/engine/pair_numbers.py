@@ -1,24 +1,29 @@
 """Two datasets of numbers: the point decision of a criterion, the verdict, and three models.
 
-A collection of two and a request enter, a `Comparison` leaves.
+A collection of two and a request enter, a `Comparison` leaves. The gain is the error of the
+separate models minus that of the joint one, so the three always agree.
 """
 
 import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest
-from conjoin.criterion import Criterion
+from conjoin.criterion import Criterion, PairScore, Unit
+from conjoin.criterion.judge import Judge
 from conjoin.criterion.risk import cluster_errors
-from conjoin.criterion.verdict import judge, rows_to_settle
+from conjoin.criterion.verdict import rows_to_settle
 from conjoin.engine.criteria import to_units
 from conjoin.engine.hints import hint_at_classes
 from conjoin.engine.study import DatasetFacts
 from conjoin.models.noise import noise_variances
 from conjoin.models.ols import fit_ols
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
 from conjoin.result.comparison import Comparison
 from conjoin.result.fits import Fit
 from conjoin.tables import DatasetCollection
+
+PAIR = [((0,), (1,))]  # the one pair of two datasets
 
 
 def compare_numbers(
@@ -26,24 +31,36 @@ def compare_numbers(
 ) -> Comparison:
     """Compare two datasets whose target is a number."""
     units = to_units(collection, intercept=request.intercept)
-    seed = int(request.random_state)
-    score = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
     moments = Moments.stack([unit.moments for unit in units])
     basis = units[0].basis
     hint_at_classes(basis, moments, request.target, request.family)
-    noise, facts = noise_variances(moments), DatasetFacts.of(collection)
+    scatter = _scatter(units) if request.verdict == "robust" else None
+    judge, facts = Judge.of(moments, scatter=scatter), DatasetFacts.of(collection)
+    found = judge.judge(PAIR, delta=request.delta, interval=True)
+    noise = noise_variances(moments)
+    noise = noise if scatter is None else noise * scatter.inflation
     fit_a, fit_b = (_fit(facts, basis, moments[[k]], noise[[k]]) for k in (0, 1))
     fit_joined = _fit(facts, basis, moments, noise)
-    found = judge(moments[0], moments[1], delta=request.delta)
+    scale, verdict = basis.target_scale**2, found.answers[0]
+    gain = float(judge.gains(PAIR)[0])
+    low, high = (float(end) for end in found.limits[0])
     more_rows: float | None = 1.0
-    if found.verdict == "undecided":
-        more_rows = rows_to_settle(moments[0], moments[1], delta=request.delta)
-    scale = basis.target_scale**2
+    if verdict == "undecided":
+        more_rows = rows_to_settle(moments[0], moments[1], delta=request.delta, scatter=scatter)
+    if request.method == "risk":
+        score = PairScore(2 * gain / float(np.mean(noise)), gain > 0)
+        join = gain > 0 if verdict == "undecided" else verdict == "join"
+    else:
+        seed = int(request.random_state)
+        score = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
+        join = score.join
     return Comparison(
-        verdict=found.verdict,
-        join=score.join,
-        gain=found.gain * scale,
-        interval=(found.interval[0] * scale, found.interval[1] * scale),
+        verdict=verdict,
+        join=join,
+        gain=gain * scale,
+        # The limits come from tests and the gain from an unbiased estimate: where the two datasets
+        # look more alike than noise allows, the estimate is above the limit of the test.
+        interval=(min(low, gain) * scale, max(high, gain) * scale),
         delta=request.delta,
         rows_to_settle=more_rows,
         score=score.score,
@@ -57,7 +74,17 @@ def compare_numbers(
         fit_joined=fit_joined,
         error_separate=(fit_a.error + fit_b.error) / 2,
         error_joined=fit_joined.error,
+        few_rows_decide=bool(found.heavy[0]),
     )
+
+
+def _scatter(units: list[Unit]) -> Scatter:
+    """Return the scatter of the rows of both datasets."""
+    Z, t, w = (
+        np.concatenate([getattr(unit, name) for unit in units]) for name in ("Z", "t", "weights")
+    )
+    starts = np.cumsum([0, *(len(unit.t) for unit in units)])
+    return Scatter.of_rows(Z, t, w, starts)
 
 
 def _fit(facts: DatasetFacts, basis: Basis, moments: Moments, noise: FloatArray) -> Fit:

@@ -19,6 +19,7 @@ from conjoin.models.glm_families import family_of
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
@@ -79,6 +80,9 @@ class Study:
         How much the error of each dataset counts; they sum to 1.
     copies : array (K,)
         Rows of each dataset that are exact copies of another (`moments.folds`).
+    scatter : Scatter (K,), optional
+        Robust covariances behind verdicts; None for a likelihood, and where verdicts assume normal
+        noise that is equal inside a dataset.
     """
 
     basis: Basis
@@ -86,6 +90,7 @@ class Study:
     response: Response
     weights: FloatArray
     copies: IntArray
+    scatter: Scatter | None = None
 
     @property
     def dispersion(self) -> float:
@@ -100,8 +105,10 @@ class Study:
 
 def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     """Bring a collection into shared coordinates and form its moments by dataset and fold."""
+    robust = request.verdict == "robust"
     if isinstance(data, Reduced):
-        return _of_moments(data.basis, data.folds, request.weigh_by, data.copies)
+        scatter = Scatter.of_folds(data.folds) if robust else None
+        return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     family, folds = family_of(data.response), int(request.folds)
     if family is not None and len(starts) - 1 > MANY_DATASETS:
@@ -109,7 +116,9 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     seed = int(request.random_state)
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, seed=seed)
     if family is None:
-        return _of_moments(found.basis, found.moments, request.weigh_by, found.copies)
+        Z, t = found.basis.design(X), found.basis.response(y)
+        scatter = Scatter.of_rows(Z, t, w, starts) if robust else None
+        return _of_moments(found.basis, found.moments, request.weigh_by, found.copies, scatter)
     basis = replace(found.basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
     given = Likelihood.of(rows, found.fold, folds, family)
@@ -117,10 +126,12 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     return Study(basis, given, data.response, weights, found.copies)
 
 
-def _of_moments(basis: Basis, folds: Moments, weigh_by: str, copies: IntArray) -> Study:
+def _of_moments(
+    basis: Basis, folds: Moments, weigh_by: str, copies: IntArray, scatter: Scatter | None
+) -> Study:
     given = LeastSquares(folds)
     weights = dataset_weights(given.moments.w, weigh_by)
-    return Study(basis, given, Response(), weights, copies)
+    return Study(basis, given, Response(), weights, copies, scatter)
 
 
 def dataset_weights(rows: FloatArray, weigh_by: str) -> FloatArray:

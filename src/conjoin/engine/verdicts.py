@@ -5,7 +5,7 @@ in the units of the data.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,7 @@ def make_judge(study: Study, start: Start) -> Judge:
     """Fit every dataset by itself, as the base of all verdicts."""
     problem = start.problem
     if not isinstance(problem, Likelihood):
-        return Judge.of(problem.moments)
+        return Judge.of(problem.moments, scatter=study.scatter)
     moments, backing = problem.own()
     gains = ValidatedGains(problem, start.hyper, study.gain_scale)
     return Judge.of(moments, backing, Joins(problem.rows, moments), gains)
@@ -83,8 +83,14 @@ class Verdicts:
 
     def _portion(self, steps: Sequence[Step[str]], begin: int, end: int) -> tuple[Merge, ...]:
         if (begin, end) not in self._known:
-            interval = len(steps) <= MOST_INTERVALS
-            self._known[begin, end] = self.judge_steps(steps[begin:end], interval=interval)
+            whole = len(steps) <= MOST_INTERVALS
+            lines = self.judge_steps(steps[begin:end], interval=whole)
+            p = np.array([line.p_value for line in lines])
+            # Holm's method needs all lines. Of a long ledger only the first ones may be judged.
+            adjusted = holm(p) if whole else np.minimum(p * len(steps), 1.0)
+            self._known[begin, end] = tuple(
+                replace(line, adjusted_p=float(x)) for line, x in zip(lines, adjusted)
+            )
         return self._known[begin, end]
 
     def judge_steps(self, steps: Sequence[Step[str]], *, interval: bool) -> tuple[Merge, ...]:
@@ -93,19 +99,23 @@ class Verdicts:
         pairs = [
             ([position[n] for n in step.left], [position[n] for n in step.right]) for step in steps
         ]
-        answers, ends = self.judge.verdicts(pairs, delta=self.delta, interval=interval)
-        gains = self.judge.gains(pairs) * self.scale
+        found = self.judge.judge(pairs, delta=self.delta, interval=interval)
+        gains = self.judge.gains(pairs)
+        ends = around(gains, found.limits) * self.scale
         return tuple(
             Merge(
                 step.left,
                 step.right,
                 step.joined,
                 answer,
-                float(gain),
-                (float(low * self.scale), float(high * self.scale)) if interval else NO_INTERVAL,
+                float(gain * self.scale),
+                (float(low), float(high)) if interval else NO_INTERVAL,
                 step.score,
+                float(p),
             )
-            for step, answer, gain, (low, high) in zip(steps, answers, gains, ends)
+            for step, answer, gain, (low, high), p in zip(
+                steps, found.answers, gains, ends, found.p_values
+            )
         )
 
     # --- alternatives of a dataset ---------------------------------------------------------------
@@ -155,6 +165,35 @@ class Verdicts:
         """Mean coefficients of each cluster (C, p)."""
         clusters = range(int(self.labels.max()) + 1)
         return np.stack([self.near[self.labels == c].mean(axis=0) for c in clusters])
+
+
+def around(gains: FloatArray, limits: FloatArray) -> FloatArray:
+    """Return limits (B, 2) widened where the estimated gain (B,) lies outside.
+
+    Limits come from tests and gains from an unbiased estimate, which is above the limit where two
+    groups look more alike than noise allows.
+    """
+    low, high = np.fmin(limits[:, 0], gains), np.fmax(limits[:, 1], gains)
+    return np.stack([low, high], axis=1)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Return p-values (B,) adjusted for their number by Holm's method.
+
+    The probability that any of the verdicts with an adjusted p-value of at most delta is wrong is
+    at most delta, however many there are.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    count = len(p_values)
+    steps = np.maximum.accumulate(p_values[order] * np.arange(count, 0, -1))
+    adjusted = np.empty(count)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
 
 
 def _own_first(lines: Sequence[Alternative], own: int) -> tuple[Alternative, ...]:

@@ -89,6 +89,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         missing: str = Request.missing,
         weigh_by: str = Request.weigh_by,
         delta: float = Request.delta,
+        verdict: str = Request.verdict,
         folds: int = Request.folds,
         fit_intercept: bool = Request.intercept,
         limit: bool = PredictionOptions.limit,
@@ -105,6 +106,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.weigh_by = weigh_by
         self.delta = delta
+        self.verdict = verdict
         self.folds = folds
         self.fit_intercept = fit_intercept
         self.limit = limit
@@ -193,6 +195,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
             missing=self.missing,
             weigh_by=self.weigh_by,
             delta=self.delta,
+            verdict=self.verdict,
             folds=self.folds,
             random_state=self.random_state,
             family=self._family(),

@@ -322,6 +322,7 @@ def comparison_facts(
         "gain": finite(result.gain),
         "interval": [finite(x) for x in result.interval],
         "delta": result.delta,
+        "few_rows_decide": result.few_rows_decide,
         "rows_to_settle": result.rows_to_settle,
         "method": result.method,
         "score": finite(result.score),
@@ -365,4 +366,6 @@ def _step(line: "Merge") -> dict[str, Any]:
         "verdict": line.verdict,
         "gain": finite(line.gain),
         **_interval(line.interval),
+        "p_value": finite(line.p_value),
+        "adjusted_p": finite(line.adjusted_p),
     }

@@ -57,6 +57,7 @@ def _merge(view: View, line: "Merge") -> dict[str, Any]:
         "gain": finite(line.gain),
         "percent": view.percent(finite(line.gain), (*line.left, *line.right)),
         "interval": [finite(x) for x in line.interval],
+        "adjusted_p": finite(line.adjusted_p),
     }
 
 

@@ -244,8 +244,9 @@ TOGETHER = (
     "The clusters are chosen for all datasets together, so one join judged by itself can point the "
     "other way."
 )
-ABOVE_INTERVAL = (
-    "A gain above its interval means that the two look more alike than chance usually allows."
+ADJUSTED = (
+    "Adjusted p: p-value of the verdict, adjusted for the number of joins by Holm's method; below "
+    "delta (0.1 by default) the verdict holds even for the best of all joins."
 )
 
 
@@ -340,9 +341,8 @@ def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
         "Joined datasets either predict better together, or no difference between them could be "
         "shown.",
     ]
-    ends = [(line["gain"], line["interval"][1]) for line in lines]
-    if any(gain is not None and high is not None and gain > high for gain, high in ends):
-        notes.append(ABOVE_INTERVAL)
+    if len(lines) > 1 and any(line["adjusted_p"] is not None for line in lines):
+        notes.append(ADJUSTED)
     if any(line["joined"] and line["verdict"] == "apart" for line in lines):
         notes.append(
             "Some lines say 'apart' and are joined: a join is undone only at a stricter level that "
@@ -425,9 +425,11 @@ def comparison_in_words(facts: Facts, a: str, b: str) -> str:
         f"{_ends(facts['interval'], facts['delta'])}.",
         f"The {measure.short} is {joined} joined and {separate} separate.",
     ]
-    high = facts["interval"][1]
-    if facts["gain"] is not None and high is not None and facts["gain"] > high:
-        found.append(ABOVE_INTERVAL)
+    if facts["few_rows_decide"]:
+        found.append(
+            "A few rows with extreme values carry these fits, so the gain on new rows can be "
+            "larger than the rows at hand show."
+        )
     guess = "join them" if facts["join"] else "keep them apart"
     if facts["verdict"] == "undecided":
         found.append(_more_rows(facts))

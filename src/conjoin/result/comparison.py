@@ -21,7 +21,8 @@ class Comparison:
         How much the error on new rows is expected to fall if the two are trained together (mean
         squared error, averaged over the two).
     interval : (float, float)
-        Confidence interval of the gain; each end holds with confidence 1 - delta.
+        Confidence interval of the gain; each end holds with confidence 1 - delta. The gain lies
+        inside.
     delta : float
         Level of the verdict and the interval.
     rows_to_settle : float or None
@@ -40,7 +41,10 @@ class Comparison:
         The two separate models and the joint one, each fitted to all its rows.
     error_separate, error_joined : float
         Estimated error on new rows, averaged over the two datasets, of the separate models and of
-        the joint one.
+        the joint one. Their difference is the gain, except for classes and counts.
+    few_rows_decide : bool
+        Whether a few rows with extreme values carry the fits. Then new rows may be unlike all rows
+        at hand, and the upper end of the interval is infinite unless the verdict is "apart".
     """
 
     verdict: str
@@ -60,3 +64,4 @@ class Comparison:
     fit_joined: Fit
     error_separate: float
     error_joined: float
+    few_rows_decide: bool = False

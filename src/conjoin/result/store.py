@@ -109,6 +109,8 @@ def _merge(line: Merge, numbers: Mapping[str, int]) -> dict[str, Any]:
         "verdict": line.verdict,
         "gain": _number(line.gain),
         "interval": [_number(x) for x in line.interval],
+        "p_value": _number(line.p_value),
+        "adjusted_p": _number(line.adjusted_p),
     }
 
 

@@ -47,6 +47,13 @@ class Merge:
         As in `Comparison`.
     score : PairScore
         What the method itself said of the pair.
+    p_value : float
+        P-value of the test behind the verdict; the verdict holds at level delta where it is at
+        most delta (a little less for `verdict="gaussian"`).
+    adjusted_p : float
+        The same adjusted for the number of lines, by Holm's method (by Bonferroni's in ledgers of
+        more than 200 lines). Where it is at most delta, the verdict also holds for the best of all
+        lines.
     """
 
     left: tuple[str, ...]
@@ -56,6 +63,8 @@ class Merge:
     gain: float
     interval: tuple[float, float]
     score: PairScore = field(repr=False, default=PairScore(float("nan"), False))
+    p_value: float = float("nan")
+    adjusted_p: float = float("nan")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,242 @@
+"""How far the scores of a dataset's rows scatter: the robust covariance of its coefficients.
+
+Enters: rows of datasets, or moments of their folds. Leaves: a `Scatter`, from which verdicts take
+the covariance of coefficients, without assuming that all rows have the same noise or that the line
+is the truth.
+
+==========  ==================================================================  ============
+symbol      meaning                                                             shape
+==========  ==================================================================  ============
+e_i, w_i    residual of row i from its dataset's own fit, weight of the row     (N,)
+h_i         leverage w_i x_i' G_k^+ x_i                                         (N,)
+M2, M3      sum of w_i^2 e_i^2 x_i x_i' / (1 - h_i)^a with a = 1 and a = 2      (K, p, p)
+nu          degrees of freedom of tr(G^+ M2): 2 (sum u_i)^2 / sum u_i^2 with    (K,)
+            u_i = h_i w_i e_i^2 / (1 - h_i), at most n - rank
+inflation   tr(G^+ M2) / (s2 rank), drawn towards one: how much larger the variance   (K,)
+            of the fit is than equal noise would make it
+tail        how far the row of largest leverage is beyond what normal columns   (K,)
+            explain; 1 if it is not
+==========  ==================================================================  ============
+
+G^+ M2 G^+ and G^+ M3 G^+ are the covariances HC2 and HC3 of MacKinnon and White (1985). With equal
+noise the first is unbiased. The second is too large by a factor of about 1/(1 - h) and stays large
+enough where a few rows carry the fit.
+
+The degrees of freedom are those of Satterthwaite's approximation. For normal residuals the fourth
+power is three times the square of the second, so the formula gives two thirds of the rows. It
+falls to two where one row carries everything.
+
+A **tail** above 1 is a warning: columns with a heavy tail may have values on new rows that no row
+at hand resembles, and no covariance from the rows at hand can tell what such values cost. Flags
+are left out of it, because a new row cannot go beyond 0 and 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtri
+
+from conjoin import linalg
+from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.models.noise import noise_variances
+from conjoin.models.ols import fit_ols
+from conjoin.moments import Moments
+from conjoin.moments.gram import gram_by_dataset
+
+# A row with 1 - h below this is fitted exactly: its residual is rounding, and nothing is known of
+# its noise but that of its dataset. Rounding of h itself is near 1e-12.
+EXACT_FIT = 1e-6
+# Chance that normal columns give a dataset a tail above 1. Between 0.001 and 0.05 hardly any real
+# table changes sides: leverages are either like those of normal columns or far beyond.
+TAIL_CHANCE = 0.01
+# Least degrees of freedom of a variance: the law of a ratio needs a positive number, and below one
+# nothing is known anyway.
+LEAST_NU = 1.0
+# The inflation is drawn towards one by so many times its squared standard error over its squared
+# distance from one (James and Stein's rule). At four it is one up to two standard errors: equal
+# noise keeps the estimate that is best for it.
+INFLATION_SHRINKAGE = 4.0
+# Limits of the inflation: beyond them a handful of rows has decided it.
+LEAST_INFLATION, MOST_INFLATION = 0.1, 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Scatter:
+    """Robust second moments of the scores of datasets (K,); symbols as in the module's table.
+
+    Parameters
+    ----------
+    unbiased, cautious : arrays (K, p, p)
+        M2 and M3.
+    nu, tail, inflation : arrays (K,)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Z = np.column_stack([np.ones(400), rng.standard_normal(400)])
+    >>> t = Z[:, 1] * rng.standard_normal(400)  # the noise grows with the column
+    >>> found = Scatter.of_rows(Z, t, np.ones(400), np.array([0, 400]))
+    >>> G = Z.T @ Z
+    >>> slope = (np.linalg.inv(G) @ found.unbiased[0] @ np.linalg.inv(G))[1, 1]
+    >>> bool(2 < slope / (np.var(t) / 400) < 4)  # three times what equal noise would give
+    True
+    """
+
+    unbiased: FloatArray
+    cautious: FloatArray
+    nu: FloatArray
+    tail: FloatArray
+    inflation: FloatArray
+
+    @classmethod
+    def of_rows(cls, Z: FloatArray, t: FloatArray, w: FloatArray, starts: IntArray) -> "Scatter":
+        """Return the scatter of rows sorted by dataset; dataset k is starts[k]:starts[k+1]."""
+        sizes = np.diff(starts)
+        dataset = np.repeat(np.arange(len(sizes)), sizes)
+        moments = Moments.by_dataset(Z, t, starts, w)
+        inverse, rank = linalg.inverse_and_rank(moments.G)
+        beta = linalg.matvec(inverse, moments.h)
+        noise = noise_variances(moments)[dataset]
+        squares = w * (t - np.einsum("ij,ij->i", Z, beta[dataset])) ** 2
+        h = w * _quadratic_by_dataset(Z, inverse, starts)
+        left = np.maximum(1 - h, 0.0)
+        exact = left < EXACT_FIT
+        left = np.where(exact, 1.0, left)
+        unbiased = np.where(exact, noise, squares / left)
+        cautious = np.where(exact, noise, squares / left**2)
+        u = h * unbiased
+        total, fourth = _sum_by(u, dataset, len(sizes)), _sum_by(u * u, dataset, len(sizes))
+        nu = 2 * total**2 / np.where(fourth > 0, fourth, 1.0)
+        nu = np.clip(nu, LEAST_NU, np.maximum(moments.n - rank, LEAST_NU))
+        rss = _sum_by(squares, dataset, len(sizes))
+        return cls(
+            unbiased=_meat(Z, w * unbiased, starts, dataset),
+            cautious=_meat(Z, w * cautious, starts, dataset),
+            nu=nu,
+            tail=_tails(Z, w, starts, moments, h),
+            inflation=_inflation(total, rss, moments.n - rank, rank, nu),
+        )
+
+    @classmethod
+    def of_folds(cls, folds: Moments) -> "Scatter":
+        """Return the scatter from moments of folds (K, F), where rows are elsewhere.
+
+        The sums of scores of the folds have the same covariance as sums of independent rows, so
+        their own second moments replace those of rows. They have one degree of freedom for each
+        fold but one. Leverages are taken to be equal inside a dataset. No tail is seen.
+        """
+        moments = folds.union(1)
+        fit = fit_ols(moments)
+        F = folds.shape[1]
+        scores = folds.h - linalg.matvec(folds.G, fit.beta[:, None])
+        meat = np.einsum("kfi,kfj->kij", scores, scores) * F / max(F - 1, 1)
+        df = np.maximum(moments.n - fit.rank, 1.0)
+        factor = np.maximum(moments.n, 1.0) / df
+        # A dataset with fewer rows than folds, or hardly more rows than columns, says nothing so.
+        poor = (moments.n < 2 * F) | (moments.n - fit.rank < F)
+        equal = noise_variances(moments)[:, None, None] * moments.G
+        unbiased = np.where(poor[:, None, None], equal, meat * factor[:, None, None])
+        nu = np.clip(np.full(len(df), F - 1.0), LEAST_NU, df)
+        total = linalg.trace_product(linalg.inverse(moments.G), unbiased)
+        return cls(
+            unbiased=unbiased,
+            cautious=unbiased * factor[:, None, None],
+            nu=nu,
+            tail=np.ones(len(df)),
+            inflation=_inflation(total, fit.rss, moments.n - fit.rank, fit.rank, nu),
+        )
+
+    def stack(self, groups: Sequence[IntArray], n: FloatArray) -> "Scatter":
+        """Return the scatter of unions of datasets, as a stack (B,); `n` (K,) are rows.
+
+        Scores of a union add up. A dataset's share of the rows is about its share of the variance,
+        and degrees of freedom and tails are averaged accordingly.
+        """
+        if all(len(group) == 1 for group in groups):
+            return self[np.array([group[0] for group in groups], dtype=int)]
+        shares = [n[group] / n[group].sum() for group in groups]
+        nu = [1 / np.sum(share**2 / self.nu[i]) for share, i in zip(shares, groups)]
+        return Scatter(
+            np.stack([self.unbiased[i].sum(axis=0) for i in groups]),
+            np.stack([self.cautious[i].sum(axis=0) for i in groups]),
+            np.array(nu),
+            np.array([share @ self.tail[i] for share, i in zip(shares, groups)]),
+            np.array([share @ self.inflation[i] for share, i in zip(shares, groups)]),
+        )
+
+    def __getitem__(self, index: Any) -> "Scatter":
+        """Select datasets."""
+        fields = (self.unbiased, self.cautious, self.nu, self.tail, self.inflation)
+        return Scatter(*(field[index] for field in fields))
+
+    def grown(self, factor: FloatArray) -> "Scatter":
+        """Return the scatter (F,) of one dataset with `factor` (F,) times the rows."""
+        by = factor[:, None, None]
+        tail, inflation = (np.broadcast_to(x, factor.shape) for x in (self.tail, self.inflation))
+        return Scatter(self.unbiased * by, self.cautious * by, self.nu * factor, tail, inflation)
+
+
+def _quadratic_by_dataset(Z: FloatArray, inverse: FloatArray, starts: IntArray) -> FloatArray:
+    """Return z_i' M_k z_i (N,) with the matrix of each row's dataset (K, p, p)."""
+    found = np.empty(len(Z))
+    for k, (i, j) in enumerate(zip(starts[:-1], starts[1:])):
+        found[i:j] = np.einsum("ij,ij->i", Z[i:j] @ inverse[k], Z[i:j])
+    return np.maximum(found, 0.0)
+
+
+def _sum_by(values: FloatArray, dataset: IntArray, count: int) -> FloatArray:
+    """Return sums (K,) of values (N,) by dataset."""
+    return np.bincount(dataset, values, minlength=count).astype(np.float64)
+
+
+def _meat(Z: FloatArray, a: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
+    """Return the sums of a_i z_i z_i' by dataset, (K, p, p)."""
+    return gram_by_dataset(Z * np.sqrt(a)[:, None], starts, dataset)
+
+
+def _inflation(
+    total: FloatArray, rss: FloatArray, df: FloatArray, rank: IntArray, nu: FloatArray
+) -> FloatArray:
+    """Return the inflation (K,) from tr(G^+ M2) (K,), residual squares and degrees of freedom."""
+    known = (df > 0) & (rank > 0) & (rss > 0)
+    equal = np.where(known, rss * rank / np.where(known, df, 1.0), 1.0)
+    distance = np.where(known, total / equal, 1.0) - 1
+    variance = 2 / nu
+    kept = np.maximum(1 - INFLATION_SHRINKAGE * variance / np.maximum(distance**2, variance), 0.0)
+    return np.clip(1 + kept * distance, LEAST_INFLATION, MOST_INFLATION)
+
+
+def _tails(
+    Z: FloatArray, w: FloatArray, starts: IntArray, moments: Moments, h: FloatArray
+) -> FloatArray:
+    """Return the tail of each dataset (K,).
+
+    For normal columns h / (1 - h) (n - r) / r has an F distribution with r and n - r degrees of
+    freedom. The largest of n such values is compared with the quantile that it exceeds with
+    probability `TAIL_CHANCE`.
+    """
+    wide = ~_is_flag(Z)
+    if not wide.all():
+        G = moments.G[:, wide][:, :, wide]
+        inverse, rank = linalg.inverse_and_rank(G)
+        h = w * _quadratic_by_dataset(Z[:, wide], inverse, starts)
+    else:
+        rank = linalg.inverse_and_rank(moments.G)[1]
+    largest = np.array([h[i:j].max(initial=0.0) for i, j in zip(starts[:-1], starts[1:])])
+    n, r = np.maximum(moments.n, 1.0), np.maximum(rank, 1).astype(float)
+    rest = n - r
+    known = rest >= 1
+    rest = np.where(known, rest, 1.0)
+    left = np.maximum(1 - largest, EXACT_FIT)
+    ratio = largest / left * rest / r
+    usual = fdtri(r, rest, 1 - TAIL_CHANCE / n)
+    return np.where(known, np.maximum(ratio / usual, 1.0), 1.0)
+
+
+def _is_flag(Z: FloatArray) -> BoolArray:
+    """Say which columns (p,) have two values at most, other than a constant one."""
+    low, high = Z.min(axis=0, initial=np.inf), Z.max(axis=0, initial=-np.inf)
+    flag: BoolArray = np.all((Z == low) | (Z == high), axis=0) & (low < high)
+    return flag

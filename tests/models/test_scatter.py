@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+from conjoin import linalg
+from conjoin.models.scatter import Scatter
+from conjoin.moments import Moments
+from conjoin.moments.folds import fold_moments
+
+
+def rows(seed=0, sizes=(40, 70), p=4, noise=lambda Z, r: r.standard_normal(len(Z))):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    Z = np.column_stack([np.ones(n), rng.standard_normal((n, p - 1))])
+    t = Z @ rng.standard_normal(p) + noise(Z, rng)
+    return Z, t, np.cumsum([0, *sizes])
+
+
+def sandwich(meat, Z):
+    inverse = np.linalg.inv(Z.T @ Z)
+    return inverse @ meat @ inverse
+
+
+@pytest.mark.parametrize("kind, name", [("HC2", "unbiased"), ("HC3", "cautious")])
+def test_the_sandwich_is_that_of_statsmodels(kind, name):
+    Z, t, starts = rows(noise=lambda Z, r: Z[:, 1] * r.standard_normal(len(Z)))
+    found = getattr(Scatter.of_rows(Z, t, np.ones(len(t)), starts), name)
+    for k, (i, j) in enumerate(zip(starts[:-1], starts[1:])):
+        expected = sm.OLS(t[i:j], Z[i:j]).fit(cov_type=kind).cov_params()
+        np.testing.assert_allclose(sandwich(found[k], Z[i:j]), expected, rtol=1e-9)
+
+
+def test_weighted_rows_are_rows_times_the_root_of_their_weight():
+    Z, t, starts = rows()
+    w = np.random.default_rng(1).uniform(0.5, 2.0, len(t))
+    root = np.sqrt(w)
+    weighted = Scatter.of_rows(Z, t, w, starts)
+    plain = Scatter.of_rows(Z * root[:, None], t * root, np.ones(len(t)), starts)
+    for name in ("unbiased", "cautious", "nu"):
+        np.testing.assert_allclose(getattr(weighted, name), getattr(plain, name), rtol=1e-9)
+
+
+def test_with_equal_noise_the_degrees_of_freedom_are_near_two_thirds_of_the_rows():
+    Z, t, starts = rows(sizes=(3000,), p=3)
+    nu = Scatter.of_rows(Z, t, np.ones(len(t)), starts).nu[0]
+    # Leverages vary from row to row, which costs some more.
+    assert 0.3 * 3000 < nu < 0.7 * 3000
+
+
+def test_one_wild_residual_leaves_few_degrees_of_freedom():
+    Z, t, starts = rows(sizes=(60,))
+    t[5] += 1e4
+    assert Scatter.of_rows(Z, t, np.ones(60), starts).nu[0] < 5
+
+
+def test_tails_see_heavy_columns_and_not_flags():
+    rng = np.random.default_rng(2)
+    Z, t, starts = rows(sizes=(200,))
+    ones = np.ones(200)
+    normal = Scatter.of_rows(Z, t, ones, starts).tail[0]
+    heavy = Scatter.of_rows(
+        np.column_stack([Z, np.exp(2 * rng.standard_normal(200))]), t, ones, starts
+    )
+    flag = np.zeros(200)
+    flag[7] = 1.0  # a flag of a single row has leverage one
+    rare = Scatter.of_rows(np.column_stack([Z, flag]), t, ones, starts)
+    assert normal == 1.0
+    assert heavy.tail[0] > 2
+    assert rare.tail[0] == 1.0
+    assert np.isfinite(rare.cautious).all()
+
+
+def test_inflation_is_one_for_equal_noise_and_right_for_noise_that_grows():
+    Z, t, starts = rows(sizes=(2000,), p=2)
+    assert Scatter.of_rows(Z, t, np.ones(2000), starts).inflation[0] == 1.0
+    # Noise proportional to x: the variance of the slope is three times as large, two on average.
+    Z, t, starts = rows(sizes=(2000,), p=2, noise=lambda Z, r: Z[:, 1] * r.standard_normal(len(Z)))
+    assert Scatter.of_rows(Z, t, np.ones(2000), starts).inflation[0] == pytest.approx(2, rel=0.15)
+
+
+def test_folds_give_the_same_scatter_on_average():
+    ratios = []
+    for seed in range(40):
+        Z, t, starts = rows(seed, (400,), 3, lambda Z, r: Z[:, 1] * r.standard_normal(len(Z)))
+        fold = np.random.default_rng(seed).permutation(400) % 10
+        moments = fold_moments(Z, t, np.ones(400), starts, fold, 10)
+        by_rows = Scatter.of_rows(Z, t, np.ones(400), starts)
+        by_folds = Scatter.of_folds(moments)
+        inverse = linalg.inverse(Moments.from_rows(Z, t).G)
+        traces = [np.trace(inverse @ one.unbiased[0]) for one in (by_folds, by_rows)]
+        ratios.append(traces[0] / traces[1])
+        assert by_folds.nu[0] == 9.0
+    assert np.mean(ratios) == pytest.approx(1, abs=0.15)
+
+
+def test_small_datasets_take_equal_noise_from_folds():
+    Z, t, starts = rows(sizes=(12, 400))
+    fold = np.arange(412) % 10
+    found = Scatter.of_folds(fold_moments(Z, t, np.ones(412), starts, fold, 10))
+    assert np.isfinite(found.unbiased).all()
+    assert found.inflation[0] == pytest.approx(1, abs=0.5)
+
+
+def test_scores_of_a_union_add_up():
+    Z, t, starts = rows(sizes=(30, 50, 60))
+    each = Scatter.of_rows(Z, t, np.ones(len(t)), starts)
+    n = np.diff(starts).astype(float)
+    both = each.stack([np.array([0, 2])], n)
+    np.testing.assert_allclose(both.unbiased[0], each.unbiased[0] + each.unbiased[2])
+    assert both.nu[0] > max(each.nu[0], each.nu[2]) * 0.9
+    single = each.stack([np.array([1]), np.array([2])], n)
+    np.testing.assert_array_equal(single.cautious, each.cautious[[1, 2]])
+
+
+def test_datasets_without_residuals_have_finite_scatter():
+    Z, t, starts = rows(sizes=(3, 1, 40), p=4)
+    found = Scatter.of_rows(Z, t, np.ones(len(t)), starts)
+    for name in ("unbiased", "cautious", "nu", "tail", "inflation"):
+        assert np.isfinite(getattr(found, name)).all()
