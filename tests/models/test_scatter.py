@@ -117,3 +117,16 @@ def test_datasets_without_residuals_have_finite_scatter():
     found = Scatter.of_rows(Z, t, np.ones(len(t)), starts)
     for name in ("unbiased", "cautious", "nu", "tail", "inflation"):
         assert np.isfinite(getattr(found, name)).all()
+
+
+def test_copies_of_rows_are_one_observation():
+    Z, t, starts = rows(sizes=(50, 80))
+    once = Scatter.of_rows(Z, t, np.ones(len(t)), starts)
+    copies = np.repeat(np.arange(len(t)), 5)
+    many = Scatter.of_rows(
+        Z[copies], t[copies], np.ones(len(copies)), 5 * starts, np.full(len(copies), 5)
+    )
+    # G is five times as large, so the covariance is the same if the scores' is 25 times as large.
+    np.testing.assert_allclose(many.unbiased, 25 * once.unbiased, rtol=1e-9)
+    np.testing.assert_allclose(many.cautious, 25 * once.cautious, rtol=1e-9)
+    np.testing.assert_allclose(many.nu, once.nu, rtol=1e-9)

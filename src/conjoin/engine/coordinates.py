@@ -46,12 +46,15 @@ class Located:
         Fold of every row.
     copies : array (K,)
         Rows of each dataset that are exact copies of another.
+    repeats : array (N,), optional
+        How often every row is there; None if no row is a copy.
     """
 
     basis: Basis
     moments: Moments
     fold: IntArray
     copies: IntArray
+    repeats: IntArray | None
 
 
 def locate(
@@ -79,7 +82,7 @@ def locate(
         return directions_of_rows(X, weights, usual)
 
     basis, moments = settle(usual, form(usual), find, form)
-    return Located(basis, moments, dealt.fold, dealt.copies)
+    return Located(basis, moments, dealt.fold, dealt.copies, dealt.repeats)
 
 
 def settle(

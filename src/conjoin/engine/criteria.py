@@ -15,8 +15,10 @@ from conjoin.criterion import Criterion, Gcv, Risk, Unit, Validated
 from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis
 from conjoin.moments.collinear import precise
+from conjoin.moments.folds import deal_rows
 from conjoin.tables import DatasetCollection
 
 OWN: dict[str, Callable[..., Criterion]] = {"risk": Risk, "gcv": Gcv, "validated": Validated}
@@ -108,3 +110,14 @@ def group_greedily(
     found = greedy(criterion, units, int(request.random_state), progress)
     position = {name: i for i, cluster in enumerate(found.clusters) for name in cluster}
     return np.array([position[name] for name in collection.names]), found.steps
+
+
+def scatter_of_units(units: list[Unit], collection: DatasetCollection) -> Scatter:
+    """Return the scatter of the rows of both datasets, in which copies of a row count once."""
+    Z, t, w = (
+        np.concatenate([getattr(unit, name) for unit in units]) for name in ("Z", "t", "weights")
+    )
+    starts = collection.starts
+    # The folds are not used, so neither their number nor the seed matters.
+    dealt = deal_rows(collection.X, collection.y, starts, folds=2, seed=0)
+    return Scatter.of_rows(Z, t, w, starts, dealt.repeats)

@@ -8,16 +8,15 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest
-from conjoin.criterion import Criterion, PairScore, Unit
+from conjoin.criterion import Criterion, PairScore
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.risk import cluster_errors
 from conjoin.criterion.verdict import rows_to_settle
-from conjoin.engine.criteria import to_units
+from conjoin.engine.criteria import scatter_of_units, to_units
 from conjoin.engine.hints import hint_at_classes
 from conjoin.engine.study import DatasetFacts
 from conjoin.models.noise import noise_variances
 from conjoin.models.ols import fit_ols
-from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
 from conjoin.result.comparison import Comparison
 from conjoin.result.fits import Fit
@@ -34,7 +33,7 @@ def compare_numbers(
     moments = Moments.stack([unit.moments for unit in units])
     basis = units[0].basis
     hint_at_classes(basis, moments, request.target, request.family)
-    scatter = _scatter(units) if request.verdict == "robust" else None
+    scatter = scatter_of_units(units, collection) if request.verdict == "robust" else None
     judge, facts = Judge.of(moments, scatter=scatter), DatasetFacts.of(collection)
     found = judge.judge(PAIR, delta=request.delta, interval=True)
     noise = noise_variances(moments)
@@ -76,15 +75,6 @@ def compare_numbers(
         error_joined=fit_joined.error,
         few_rows_decide=bool(found.heavy[0]),
     )
-
-
-def _scatter(units: list[Unit]) -> Scatter:
-    """Return the scatter of the rows of both datasets."""
-    Z, t, w = (
-        np.concatenate([getattr(unit, name) for unit in units]) for name in ("Z", "t", "weights")
-    )
-    starts = np.cumsum([0, *(len(unit.t) for unit in units)])
-    return Scatter.of_rows(Z, t, w, starts)
 
 
 def _fit(facts: DatasetFacts, basis: Basis, moments: Moments, noise: FloatArray) -> Fit:

@@ -117,7 +117,7 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, seed=seed)
     if family is None:
         Z, t = found.basis.design(X), found.basis.response(y)
-        scatter = Scatter.of_rows(Z, t, w, starts) if robust else None
+        scatter = Scatter.of_rows(Z, t, w, starts, found.repeats) if robust else None
         return _of_moments(found.basis, found.moments, request.weigh_by, found.copies, scatter)
     basis = replace(found.basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)

@@ -91,8 +91,19 @@ class Scatter:
     inflation: FloatArray
 
     @classmethod
-    def of_rows(cls, Z: FloatArray, t: FloatArray, w: FloatArray, starts: IntArray) -> "Scatter":
-        """Return the scatter of rows sorted by dataset; dataset k is starts[k]:starts[k+1]."""
+    def of_rows(
+        cls,
+        Z: FloatArray,
+        t: FloatArray,
+        w: FloatArray,
+        starts: IntArray,
+        repeats: IntArray | None = None,
+    ) -> "Scatter":
+        """Return the scatter of rows sorted by dataset; dataset k is starts[k]:starts[k+1].
+
+        `repeats` (N,) say how often every row is there. Exact copies of a row are one observation:
+        their scores are equal, so they add up before they are squared.
+        """
         sizes = np.diff(starts)
         dataset = np.repeat(np.arange(len(sizes)), sizes)
         moments = Moments.by_dataset(Z, t, starts, w)
@@ -101,22 +112,24 @@ class Scatter:
         noise = noise_variances(moments)[dataset]
         squares = w * (t - np.einsum("ij,ij->i", Z, beta[dataset])) ** 2
         h = w * _quadratic_by_dataset(Z, inverse, starts)
-        left = np.maximum(1 - h, 0.0)
+        m = np.ones(len(t)) if repeats is None else repeats.astype(np.float64)
+        left = np.maximum(1 - m * h, 0.0)
         exact = left < EXACT_FIT
         left = np.where(exact, 1.0, left)
-        unbiased = np.where(exact, noise, squares / left)
-        cautious = np.where(exact, noise, squares / left**2)
+        unbiased = m * np.where(exact, noise, squares / left)
+        cautious = m * np.where(exact, noise, squares / left**2)
         u = h * unbiased
-        total, fourth = _sum_by(u, dataset, len(sizes)), _sum_by(u * u, dataset, len(sizes))
+        total, fourth = _sum_by(u, dataset, len(sizes)), _sum_by(m * u * u, dataset, len(sizes))
         nu = 2 * total**2 / np.where(fourth > 0, fourth, 1.0)
-        nu = np.clip(nu, LEAST_NU, np.maximum(moments.n - rank, LEAST_NU))
+        df = _sum_by((w > 0) / m, dataset, len(sizes)) - rank
+        nu = np.clip(nu, LEAST_NU, np.maximum(df, LEAST_NU))
         rss = _sum_by(squares, dataset, len(sizes))
         return cls(
             unbiased=_meat(Z, w * unbiased, starts, dataset),
             cautious=_meat(Z, w * cautious, starts, dataset),
             nu=nu,
             tail=_tails(Z, w, starts, moments, h),
-            inflation=_inflation(total, rss, moments.n - rank, rank, nu),
+            inflation=_inflation(total, rss, df, rank, nu),
         )
 
     @classmethod

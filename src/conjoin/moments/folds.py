@@ -113,10 +113,13 @@ class Dealt:
         Fold of every row.
     copies : array (K,)
         Rows of each dataset that are exact copies of one before; all are 0 if no column is fine.
+    repeats : array (N,), optional
+        How often every row is there; None if no row is a copy.
     """
 
     fold: IntArray
     copies: IntArray
+    repeats: IntArray | None = None
 
 
 def deal(
@@ -145,7 +148,11 @@ def deal_rows(
 ) -> Dealt:
     """Return the fold of every row, and the number of copies; arguments as in `deal`."""
     ranked = _rank(X, y, starts, seed, bounds)
-    return Dealt((ranked.rank + ranked.first) % folds, ranked.copies)
+    repeats = None
+    if ranked.copies.any():
+        begin = np.repeat(starts[:-1], np.diff(starts))
+        repeats = np.bincount(ranked.rank + begin)[ranked.rank + begin]
+    return Dealt((ranked.rank + ranked.first) % folds, ranked.copies, repeats)
 
 
 def deal_share(

@@ -101,8 +101,8 @@ def _copies(copies: int, rows: int) -> str:
     )
     return (
         f"{copies:,} of {rows:,} rows {are} of another row of the same dataset, target included. "
-        f"{they} on the same side of every validation, but verdicts count each copy as a row of "
-        "its own: drop copies that were not measured anew."
+        f"{they} on the same side of every validation, and verdicts count copies as one row: drop "
+        "copies that were not measured anew."
     )
 
 
