@@ -113,7 +113,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
         return fitted(labels, candidates)
     searched, found = None, None
     if is_small(problem.moments) and len(labels) <= MOST_FULL:
-        searched = validate_partition(evidence_partition, problem, candidates.start.hyper)
+        searched = validate_partition(evidence_partition, candidates.start)
         pooled, losses = candidates.fit(one_cluster), searched
     else:
         alone = is_quick(problem.moments)
@@ -140,7 +140,7 @@ def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray:
     known = METHODS.get(method)
     if known is None or known.find_outside is None:
         return chosen.clusters.losses
-    return validate_partition(known.find_outside, start.problem, start.hyper)
+    return validate_partition(known.find_outside, start)
 
 
 def _by_risk(candidates: Candidates) -> IntArray:

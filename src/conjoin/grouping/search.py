@@ -6,7 +6,7 @@ of all rows when the datasets of a cluster share their coefficients.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ from conjoin.grouping.objective import EvidenceObjective, take
 from conjoin.models.effort import MANY_DATASETS, is_large
 from conjoin.models.mixture import Mixture, fit_mixture, mixture_memberships
 from conjoin.models.noise import shrink
+from conjoin.models.own_noise import COMMON, NoiseRule
 from conjoin.models.partial import Hyper, expected_residuals, posterior
 from conjoin.moments import Moments
 
@@ -68,21 +69,25 @@ class Search:
     mixture: Mixture
 
     @classmethod
-    def of(cls, moments: Moments, start: Hyper) -> "Search":
-        """Search from the variances of partial pooling with one variance for slopes."""
+    def of(cls, moments: Moments, start: Hyper, noise: NoiseRule = COMMON) -> "Search":
+        """Search from the variances of partial pooling with one variance for slopes.
+
+        `noise` says how these have the noise of each dataset.
+        """
         near, objective = evidence(moments, start)
         tree = grow(objective, near)
         first = prune(tree)
         found = int(first.max()) + 1
         mixtures = [
-            fit_mixture(moments, start, first if found == C else cut_into(tree, C))
+            fit_mixture(moments, noise.before(start), first if found == C else cut_into(tree, C))
             for C in _numbers_of_centres(moments, found)
         ]
-        mixture = max(mixtures, key=lambda m: m.log_evidence)
+        best = max(mixtures, key=lambda m: m.log_evidence)
+        mixture = replace(best, hyper=noise.apply(best.hyper, moments))
         likely = relabel(np.argmax(mixture_memberships(moments, mixture), axis=1))
         proposals = [improve(objective, labels, near) for labels in (first, likely)]
-        best = int(np.argmin([total_cost(objective, labels) for labels in proposals]))
-        return cls(near, objective, tree, proposals[best], mixture)
+        least = int(np.argmin([total_cost(objective, labels) for labels in proposals]))
+        return cls(near, objective, tree, proposals[least], mixture)
 
 
 def evidence(moments: Moments, hyper: Hyper) -> tuple[FloatArray, EvidenceObjective]:

@@ -17,7 +17,8 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.search import Search
 from conjoin.models.mixture import Mixture, mixture_coefficients
-from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients, fit_full, fit_variances
+from conjoin.models.own_noise import COMMON, NoiseRule
+from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients
 from conjoin.models.problem import Problem
 from conjoin.moments import Moments
 
@@ -34,6 +35,8 @@ FEW_DATASETS = 20
 # units of rows: slopes are drawn towards zero like by one row, levels towards the level of all
 # rows like by a tenth of a row, so that a dataset of a few rows keeps its own level.
 SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
+
+TINY = 1e-12  # rows of a dataset that has none left: it shares no noise with others
 
 Refit = Callable[[Moments], FloatArray]
 FindVariances = Callable[[Moments], Hyper]
@@ -77,13 +80,20 @@ def clusters(labels: IntArray, hyper: Hyper) -> Refit:
     """Fit one model to each cluster, with the prior under which its evidence was computed.
 
     Coefficients of clusters scatter around a common centre with the variances of `hyper` (one for
-    slopes). The prior matters only where a cluster has few rows for its columns.
+    slopes). The prior matters only where a cluster has few rows for its columns. A cluster has the
+    mean noise of its rows. Its rows count alike: a quiet dataset must not decide for the others.
     """
     C = int(labels.max()) + 1
 
     def refit(moments: Moments) -> FloatArray:
         unions = moments.sum_by(labels)
-        return coefficients(unions, replace(hyper, relative=np.ones(C)))[labels]
+        return coefficients(unions, replace(hyper, relative=_union_noise(moments, labels)))[labels]
+
+    def _union_noise(moments: Moments, labels: IntArray) -> FloatArray:
+        if np.all(hyper.relative == 1):
+            return np.ones(C)
+        rows = np.maximum(moments.n, TINY)
+        return np.bincount(labels, rows * hyper.relative) / np.bincount(labels, rows)
 
     return refit
 
@@ -101,14 +111,14 @@ def soft_clusters(mixture: Mixture) -> Refit:
 # --- refits that estimate their variances again --------------------------------------------------
 
 
-def variances_outside(family: Family, start: Hyper) -> FindVariances:
+def variances_outside(family: Family, start: Hyper, noise: NoiseRule = COMMON) -> FindVariances:
     """Estimate variances in a few steps from those of all rows."""
-    return _remembered(
-        lambda moments: fit_variances(moments, family, start=start, steps=FOLD_STEPS)
-    )
+    return _remembered(lambda moments: noise.fit(moments, family, start=start, steps=FOLD_STEPS))
 
 
-def diagonal_outside(start: Hyper, slopes: Hyper, find_slopes: FindVariances) -> FindVariances:
+def diagonal_outside(
+    start: Hyper, slopes: Hyper, find_slopes: FindVariances, noise: NoiseRule = COMMON
+) -> FindVariances:
     """Estimate a variance for each column.
 
     With few datasets such variances are hardly determined. A few steps would not leave the
@@ -117,9 +127,9 @@ def diagonal_outside(start: Hyper, slopes: Hyper, find_slopes: FindVariances) ->
 
     def find(moments: Moments) -> Hyper:
         if moments.shape[0] > FEW_DATASETS:
-            return fit_variances(moments, DIAGONAL, simpler=slopes, start=start, steps=FOLD_STEPS)
+            return noise.fit(moments, DIAGONAL, simpler=slopes, start=start, steps=FOLD_STEPS)
         own = find_slopes(moments)
-        return fit_variances(moments, DIAGONAL, simpler=own, steps=DIAGONAL_FOLD_STEPS)
+        return noise.fit(moments, DIAGONAL, simpler=own, steps=DIAGONAL_FOLD_STEPS)
 
     return _remembered(find)
 
@@ -129,15 +139,15 @@ def partial_outside(find: FindVariances) -> Refit:
     return lambda moments: coefficients(moments, find(moments))
 
 
-def full_outside(find_diagonal: FindVariances) -> Refit:
+def full_outside(find_diagonal: FindVariances, noise: NoiseRule = COMMON) -> Refit:
     """Partial pooling with a full covariance estimated from the same moments."""
-    return lambda moments: coefficients(moments, fit_full(moments, find_diagonal(moments)))
+    return lambda moments: coefficients(moments, noise.fit_full(moments, find_diagonal(moments)))
 
 
-def mixture_outside(find_slopes: FindVariances) -> Refit:
+def mixture_outside(find_slopes: FindVariances, noise: NoiseRule = COMMON) -> Refit:
     """Search for a mixture in the same moments."""
     return lambda moments: mixture_coefficients(
-        moments, Search.of(moments, find_slopes(moments)).mixture
+        moments, Search.of(moments, find_slopes(moments), noise).mixture
     )
 
 
