@@ -5,7 +5,7 @@ in the units of the data.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
 from conjoin.result.values import Alternative, Merge
 from conjoin.strategies.gains import ValidatedGains
+from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
 
 NO_INTERVAL = (float("nan"), float("nan"))
@@ -58,6 +59,8 @@ class Verdicts:
         Level of the verdicts.
     scale : float
         What a unit of the moments is worth in errors.
+    joins : ValidatedJoins
+        What joining changes on held-out rows.
     """
 
     judge: Judge
@@ -66,6 +69,7 @@ class Verdicts:
     near: FloatArray
     delta: float
     scale: float
+    joins: ValidatedJoins
     _known: dict[tuple[int, int], tuple[Merge, ...]] = field(default_factory=dict, repr=False)
 
     def ledger(self, steps: Sequence[Step[str]], most: int | None) -> tuple[Merge, ...]:
@@ -84,7 +88,8 @@ class Verdicts:
     def _portion(self, steps: Sequence[Step[str]], begin: int, end: int) -> tuple[Merge, ...]:
         if (begin, end) not in self._known:
             interval = len(steps) <= MOST_INTERVALS
-            self._known[begin, end] = self.judge_steps(steps[begin:end], interval=interval)
+            lines = self.judge_steps(steps[begin:end], interval=interval)
+            self._known[begin, end] = self._with_changes(lines)
         return self._known[begin, end]
 
     def judge_steps(self, steps: Sequence[Step[str]], *, interval: bool) -> tuple[Merge, ...]:
@@ -106,6 +111,18 @@ class Verdicts:
                 step.score,
             )
             for step, answer, gain, (low, high) in zip(steps, answers, gains, ends)
+        )
+
+    def _with_changes(self, lines: Sequence[Merge]) -> tuple[Merge, ...]:
+        """Return lines of the ledger with what joining changes on held-out rows."""
+        position = {name: k for k, name in enumerate(self.names)}
+        pairs = [
+            ([position[n] for n in one.left], [position[n] for n in one.right]) for one in lines
+        ]
+        change, error = (values * self.scale for values in self.joins.changes(pairs))
+        return tuple(
+            replace(line, validated_change=float(c), standard_error=float(e))
+            for line, c, e in zip(lines, change, error)
         )
 
     # --- alternatives of a dataset ---------------------------------------------------------------

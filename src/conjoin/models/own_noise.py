@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import (
@@ -120,23 +121,21 @@ def choose_noise(problem: Problem, common: Hyper) -> tuple[NoiseRule, Hyper]:
     """Return the rule that held-out rows prefer, and the variances under it.
 
     `common` has one noise for all. A dataset gets its own noise if that lowers its error on
-    held-out rows by more than a tenth and by more than the standard error of the change. If some
+    held-out rows by more than a tenth and by more than the standard error of the fall. If some
     dataset does, "own" is tried as well.
     """
     moments = problem.moments
     if np.all(relative_noise(moments) == 1):
         return COMMON, common
     every = NoiseRule("some", np.ones(moments.shape, dtype=bool))
-    before = _held_out(problem, COMMON, common)
-    change = _held_out(problem, every, common) - before
-    fall = -change.sum(axis=0)
-    clear = fall > CLEAR * before.sum(axis=0)
-    clear &= fall > np.sqrt(len(change)) * change.std(axis=0)
+    before, after = _outside(problem, COMMON, common), _outside(problem, every, common)
+    clear = _clearly_better(problem, before, after)
     if not clear.any():
         return COMMON, common
     some = NoiseRule("some", clear)
     own = OWN.fit(moments, SLOPES, start=common, steps=STEPS)
-    rise = _held_out(problem, OWN, own) - _held_out(problem, some, common)
+    rise = _errors(problem, _outside(problem, OWN, own))
+    rise = rise - _errors(problem, _outside(problem, some, common))
     if moments.shape[0] >= FEWEST_DATASETS:
         rise = rise.sum(axis=0)
     if rise.sum() < -SURE * np.sqrt(rise.size) * rise.std():
@@ -144,9 +143,30 @@ def choose_noise(problem: Problem, common: Hyper) -> tuple[NoiseRule, Hyper]:
     return some, some.apply(common, moments)
 
 
-def _held_out(problem: Problem, rule: NoiseRule, hyper: Hyper) -> FloatArray:
-    """Return the errors (F, K) of partial pooling on held-out rows; they add up over folds."""
+def _clearly_better(problem: Problem, before: FloatArray, after: FloatArray) -> BoolArray:
+    """Say for which datasets (K,) the error falls clearly with coefficients `after` (F, K, p).
+
+    The standard error of the fall is that over folds. It is no less than half of what the noise of
+    the held-out rows gives (twice that standard error), since few folds hold rows of a small one.
+    """
+    old = _errors(problem, before)
+    change = _errors(problem, after) - old
+    moments, fall = problem.moments, -change.sum(axis=0)
+    G = np.swapaxes(problem.folds.G, 0, 1)
+    moved = linalg.quadratic(after - before, G).sum(axis=0)
+    by_noise = 2 * np.sqrt(noise_variances(moments) * moved) / moments.w
+    by_fold = np.sqrt(len(change)) * change.std(axis=0)
+    better = fall > np.maximum(CLEAR * old.sum(axis=0), np.maximum(by_fold, SURE * by_noise))
+    return np.asarray(better)
+
+
+def _outside(problem: Problem, rule: NoiseRule, hyper: Hyper) -> FloatArray:
+    """Return coefficients of partial pooling (F, K, p) outside every fold."""
     rest = [problem.moments - problem.folds[:, f] for f in range(problem.folds.shape[1])]
-    beta = np.stack([coefficients(one, rule.apply(hyper, one)) for one in rest])
+    return np.stack([coefficients(one, rule.apply(hyper, one)) for one in rest])
+
+
+def _errors(problem: Problem, beta: FloatArray) -> FloatArray:
+    """Return the errors (F, K) on held-out rows; they add up over folds."""
     errors: FloatArray = problem.loss(beta) / problem.moments.w
     return errors

@@ -46,7 +46,14 @@ def merge_from_plain(line: Mapping[str, Any], names: Sequence[str], score: PairS
     left, right = (tuple(names[k] for k in line[side]) for side in ("left", "right"))
     low, high = line["interval"]
     gain, interval = float(line["gain"]), (float(low), float(high))
-    return Merge(left, right, score.join, line["verdict"], gain, interval, score)
+    # Files of earlier versions do not have the change; an infinite standard error is stored as None.
+    change = line.get("validated_change")
+    error = line.get("standard_error")
+    nan = float("nan")
+    validated = (
+        (nan, nan) if change is None else (float(change), np.inf if error is None else error)
+    )
+    return Merge(left, right, score.join, line["verdict"], gain, interval, score, *validated)
 
 
 def score_from_plain(values: Mapping[str, Any]) -> PairScore:

@@ -108,6 +108,8 @@ def _merge(line: Merge, numbers: Mapping[str, int]) -> dict[str, Any]:
         "verdict": line.verdict,
         "gain": _number(line.gain),
         "interval": [_number(x) for x in line.interval],
+        "validated_change": _number(line.validated_change),
+        "standard_error": _number(line.standard_error),
     }
 
 

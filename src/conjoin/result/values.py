@@ -47,6 +47,12 @@ class Merge:
         As in `Comparison`.
     score : PairScore
         What the method itself said of the pair.
+    validated_change : float
+        Change of the error on held-out rows when the two groups get one model, averaged over their
+        datasets. Below zero they predict better together. It is nan if it is not known.
+    standard_error : float
+        Standard error of `validated_change`; infinite where a dataset has too few rows for a model
+        of its own.
     """
 
     left: tuple[str, ...]
@@ -56,6 +62,8 @@ class Merge:
     gain: float
     interval: tuple[float, float]
     score: PairScore = field(repr=False, default=PairScore(float("nan"), False))
+    validated_change: float = field(repr=False, default=float("nan"))
+    standard_error: float = field(repr=False, default=float("nan"))
 
 
 @dataclass(frozen=True)

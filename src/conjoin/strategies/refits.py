@@ -16,6 +16,7 @@ import numpy as np
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.search import Search
+from conjoin.models.cluster_fit import centre, fit_clusters, union_noise
 from conjoin.models.mixture import Mixture, mixture_coefficients
 from conjoin.models.own_noise import COMMON, NoiseRule
 from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients
@@ -36,7 +37,10 @@ FEW_DATASETS = 20
 # rows like by a tenth of a row, so that a dataset of a few rows keeps its own level.
 SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
 
-TINY = 1e-12  # rows of a dataset that has none left: it shares no noise with others
+# Whether a cluster of one dataset has exactly that dataset's own model (strategy "separate").
+# Without it such a cluster has the prior of the other clusters, which predicts better where rows
+# are few, but a page would then show two models of one dataset.
+ALONE_IS_OWN = True
 
 Refit = Callable[[Moments], FloatArray]
 FindVariances = Callable[[Moments], Hyper]
@@ -77,25 +81,34 @@ def separate_clusters(labels: IntArray) -> Refit:
 
 
 def clusters(labels: IntArray, hyper: Hyper) -> Refit:
-    """Fit one model to each cluster, with the prior under which its evidence was computed.
+    """Fit one model to each cluster; a cluster of one dataset has that dataset's own model.
 
-    Coefficients of clusters scatter around a common centre with the variances of `hyper` (one for
-    slopes). The prior matters only where a cluster has few rows for its columns. A cluster has the
-    mean noise of its rows. Its rows count alike: a quiet dataset must not decide for the others.
+    Coefficients of the other clusters have the prior under which their evidence was computed
+    (`models.cluster_fit`). A cluster has the mean noise of its rows, and its rows count alike: a
+    quiet dataset must not decide for the others.
     """
-    C = int(labels.max()) + 1
+    alone = (np.bincount(labels)[labels] == 1) & ALONE_IS_OWN
 
     def refit(moments: Moments) -> FloatArray:
         unions = moments.sum_by(labels)
-        return coefficients(unions, replace(hyper, relative=_union_noise(moments, labels)))[labels]
-
-    def _union_noise(moments: Moments, labels: IntArray) -> FloatArray:
-        if np.all(hyper.relative == 1):
-            return np.ones(C)
-        rows = np.maximum(moments.n, TINY)
-        return np.bincount(labels, rows * hyper.relative) / np.bincount(labels, rows)
+        if moments.unit_noise:  # moments of a likelihood follow the coefficients of the clusters
+            count = unions.shape[0]
+            beta = coefficients(unions, replace(hyper, relative=np.ones(count)))[labels]
+        else:
+            noise = union_noise(moments, hyper, labels)
+            beta = fit_clusters(unions.G, unions.h, noise, centre(moments, hyper), hyper)[labels]
+        if alone.any():
+            own = separate_ridged if moments.unit_noise else separate
+            beta[alone] = own(moments)[alone]
+        return beta
 
     return refit
+
+
+def plain_clusters(labels: IntArray, problem: Problem) -> Refit:
+    """Fit one model to each cluster without a prior: least squares, or with a small ridge."""
+    own = separate_fit(problem)
+    return lambda moments: own(moments.sum_by(labels))[labels]
 
 
 def partial_pooling(hyper: Hyper) -> Refit:
