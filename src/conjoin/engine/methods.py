@@ -16,7 +16,7 @@ from conjoin.criterion.judge import Judge
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
-from conjoin.grouping.refine import Join, Refined, refine
+from conjoin.grouping.refine import Join, Refined, refine, tree_joins
 from conjoin.grouping.search import FindPartition, Search, evidence, evidence_partition
 from conjoin.models.effort import is_small
 from conjoin.models.noise import noise_variances
@@ -25,7 +25,13 @@ from conjoin.moments import Moments
 from conjoin.strategies.average import paired_parts
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
-from conjoin.strategies.refits import ALONE_IS_OWN, clusters, plain_clusters
+from conjoin.strategies.refits import (
+    ALONE_IS_OWN,
+    FindCentre,
+    centres_of,
+    clusters,
+    plain_clusters,
+)
 from conjoin.strategies.validation import Validated, validate, validate_partition
 
 
@@ -63,12 +69,12 @@ class Candidates:
 
     def fit(self, labels: IntArray) -> Validated:
         """Fit one model to each cluster, on all rows and outside each fold."""
-        fits = validate(clusters(labels, self.start.hyper), self.start.problem)
+        fits = validate(clusters(labels, self.start.hyper, self.find_centre), self.start.problem)
         return self._with_own(fits, labels)
 
     def fit_plain(self, labels: IntArray) -> Validated:
-        """Fit one model without a prior to each cluster."""
-        fits = validate(plain_clusters(labels, self.start.problem), self.start.problem)
+        """Fit one least-squares model to each cluster."""
+        fits = validate(plain_clusters(labels), self.start.problem)
         return self._with_own(fits, labels)
 
     def _with_own(self, fits: Validated, labels: IntArray) -> Validated:
@@ -84,9 +90,15 @@ class Candidates:
         return Validated(coef, losses, fold_coef)
 
     @cached_property
+    def find_centre(self) -> FindCentre:
+        """The common centre of moments, found once for the same moments."""
+        return centres_of(self.start.hyper)
+
+    @cached_property
     def joins(self) -> ValidatedJoins:
         """What joining groups of datasets changes on held-out rows."""
-        return ValidatedJoins.of(self.start.problem.folds, self.start.hyper, self.weights)
+        start = self.start
+        return ValidatedJoins.of(start.problem.folds, start.hyper, self.weights, self.find_centre)
 
     def refine(self, labels: IntArray) -> Refined:
         """Return the partition with joins that hold on held-out rows."""
@@ -97,7 +109,8 @@ class Candidates:
 
         search = self.search
         rows = self.moments.n
-        return refine(labels, rows, search.objective, search.near, self.joins.changes, apart)
+        tree = tree_joins(search.tree)
+        return refine(labels, rows, tree, search.near, self.joins.changes, apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +128,8 @@ class Chosen:
     plain : Validated
         One model without a prior for each cluster.
     searched_losses : array (2, F, K), optional
-        Losses of the clusters, and of plain ones, when the partition is searched for again outside the held-out rows;
-        None if nothing needed them yet.
+        Losses of the clusters, and of plain ones, when the partition is searched for again outside
+        the held-out rows; None if nothing needed them yet.
     joins : tuple of (group, group), optional
         The joins that made the clusters, by dataset number; None for the merge tree of each.
     """
@@ -145,7 +158,8 @@ def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
     """Return a partition with its fits."""
     pooled = candidates.fit(np.zeros_like(labels))
     found = pooled if labels.max() == 0 else candidates.fit(labels)
-    return Chosen(labels, found, pooled, candidates.fit_plain(labels))
+    exact = candidates.start.problem.exact
+    return Chosen(labels, found, pooled, candidates.fit_plain(labels) if exact else found)
 
 
 def _choose_auto(candidates: Candidates) -> Chosen:
@@ -172,7 +186,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
         found = candidates.fit(refined.labels)
     if refined.labels.max() == 0:
         found = pooled
-    plain = candidates.fit_plain(refined.labels)
+    plain = candidates.fit_plain(refined.labels) if problem.exact else found
     return Chosen(refined.labels, found, pooled, plain, searched, refined.joins)
 
 
@@ -188,8 +202,8 @@ def _auto_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:
     def apart(pairs: Sequence[Join]) -> BoolArray:
         return np.zeros(len(pairs), dtype=bool)
 
-    labels = prune(grow(objective, near))
-    return refine(labels, moments.n, objective, near, joins.changes, apart).labels
+    tree = grow(objective, near)
+    return refine(prune(tree), moments.n, tree_joins(tree), near, joins.changes, apart).labels
 
 
 def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray:

@@ -19,11 +19,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.grouping.agglomerative import NEIGHBOURS, Restricted, grow, relabel
-from conjoin.grouping.objective import Objective, take
+from conjoin.grouping.agglomerative import NEIGHBOURS, Tree, relabel
 
 # Rounds in which clusters join others: each takes part in one join of a round.
 JOIN_ROUNDS = 50
+# Joins from which verdicts are asked for only where the validated error does not fall by more than
+# its standard error. It bounds the time; of a join that predicts clearly better the verdict is
+# hardly ever "apart".
+MOST_VERDICTS = 300
 # When a cluster is put together again, how far apart in the order of sizes two groups may be that
 # are tried. It bounds the time; with eight, a group that fits with none of its partners is rare.
 FARTHEST_PARTNER = 8
@@ -77,7 +80,11 @@ class _Checks:
 
     def unsound(self, joins: Sequence[Join]) -> list[bool]:
         """Say for each join whether it may not stay."""
-        rises = [change > error for change, error in self.change(joins)]
+        known = self.change(joins)
+        rises = [change > error for change, error in known]
+        falls = [change < -error for change, error in known]
+        if len(joins) > MOST_VERDICTS:
+            self._apart.update((j, False) for j, fall in zip(joins, falls) if fall)
         asked = [j for j, rise in zip(joins, rises) if not rise and j not in self._apart]
         new = list(dict.fromkeys(asked))
         if new:
@@ -88,28 +95,29 @@ class _Checks:
 def refine(
     labels: IntArray,
     rows: FloatArray,
-    objective: Objective,
+    tree: Sequence[Join],
     near: FloatArray,
     changes: Changes,
     apart: Apart,
 ) -> Refined:
     """Return the partition with sound joins only, and with no dataset alone without need.
 
-    `rows` (K,) are those of each dataset; `near` (K, d) are coordinates: a dataset that is alone is
-    compared with the clusters nearest in them.
+    `rows` (K,) are those of each dataset. `tree` has the joins of a merge tree over all datasets.
+    `near` (K, d) are coordinates: a dataset that is alone is compared with the clusters nearest in
+    them.
     """
     checks = _Checks(changes, apart)
     trees = []
     for label in range(int(labels.max()) + 1):
-        members = np.nonzero(labels == label)[0]
-        trees.append(_Cluster(_group(members), _tree_joins(members, objective, near)))
+        members = _group(np.nonzero(labels == label)[0])
+        trees.append(_Cluster(members, _inside(members, tree)))
     answers = iter(checks.unsound([join for one in trees for join in one.joins]))
     clusters: list[_Cluster] = []
-    for tree in trees:
-        if any([next(answers) for _ in tree.joins]):
-            clusters += _pair_by_size(tree.members, rows, checks)
+    for one in trees:
+        if any([next(answers) for _ in one.joins]):
+            clusters += _pair_by_size(one.members, rows, checks)
         else:
-            clusters.append(tree)
+            clusters.append(one)
     clusters = _join_lone(clusters, near, checks)
     found = np.empty(len(labels), dtype=int)
     for number, cluster in enumerate(clusters):
@@ -118,17 +126,24 @@ def refine(
     return Refined(relabel(found), tuple(join for one in clusters for join in one.joins))
 
 
-def _tree_joins(members: IntArray, objective: Objective, near: FloatArray) -> tuple[Join, ...]:
-    """Return the joins of the merge tree of a cluster."""
-    if len(members) < 2:
-        return ()
-    tree = grow(Restricted(objective, take(objective.sums, members)), near[members])
-    groups = [(int(k),) for k in members]
+def tree_joins(tree: Tree) -> tuple[Join, ...]:
+    """Return the joins of a merge tree, in the order of joining."""
+    groups: list[Group] = [(k,) for k in range(tree.leaves)]
     joins = []
     for one, two in tree.children:
-        left, right = sorted((groups[one], groups[two]))
-        joins.append((left, right))
-        groups.append(tuple(sorted(left + right)))
+        joins.append(_in_order(groups[one], groups[two]))
+        groups.append(tuple(sorted(groups[one] + groups[two])))
+    return tuple(joins)
+
+
+def _inside(members: Group, tree: Sequence[Join]) -> tuple[Join, ...]:
+    """Return the joins of a tree among some datasets; joins with an empty side vanish."""
+    kept = frozenset(members)
+    joins = []
+    for left, right in tree:
+        one, two = (tuple(k for k in side if k in kept) for side in (left, right))
+        if one and two:
+            joins.append(_in_order(one, two))
     return tuple(joins)
 
 

@@ -14,15 +14,29 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.models.partial import Hyper, posterior
+from conjoin.models.partial import Hyper
 from conjoin.moments import Moments
 
 TINY = 1e-12  # rows of a dataset that has none left, so that a mean over rows is defined
 
 
 def centre(moments: Moments, hyper: Hyper) -> FloatArray:
-    """Return the posterior mean (p,) of the common centre of datasets (K,)."""
-    return posterior(moments, hyper).mu
+    """Return the posterior mean (p,) of the common centre of datasets (K,).
+
+    It is `posterior(moments, hyper).mu` for a diagonal L, with less work: with J as in
+    `models.partial`, the information on mu is (I - J) / (r r') and the pull is J L'ht / r.
+    """
+    root = np.sqrt(np.sum(hyper.L**2, axis=1))
+    scale = root / (hyper.noise * hyper.relative)[:, None]
+    inner = moments.G * (scale[:, :, None] * root)
+    index = np.arange(len(root))
+    inner[:, index, index] += 1.0
+    J = linalg.definite_inverse(inner)
+    total = (len(J) * np.eye(len(root)) - J.sum(axis=0)) / np.outer(root, root)
+    total[index[moments.outputs :], index[moments.outputs :]] += 1 / hyper.slope_variances
+    pull = linalg.matvec(J, scale * moments.h).sum(axis=0) / root
+    mu: FloatArray = linalg.inverse(linalg.symmetrise(total)) @ pull
+    return mu
 
 
 def union_noise(moments: Moments, hyper: Hyper, labels: IntArray) -> FloatArray:

@@ -46,7 +46,7 @@ def merge_from_plain(line: Mapping[str, Any], names: Sequence[str], score: PairS
     left, right = (tuple(names[k] for k in line[side]) for side in ("left", "right"))
     low, high = line["interval"]
     gain, interval = float(line["gain"]), (float(low), float(high))
-    # Files of earlier versions do not have the change; an infinite standard error is stored as None.
+    # Earlier files do not have the change; an infinite standard error is stored as None.
     change = line.get("validated_change")
     error = line.get("standard_error")
     nan = float("nan")

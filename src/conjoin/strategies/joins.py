@@ -25,10 +25,16 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray
-from conjoin.models.cluster_fit import TINY, centre, fit_clusters
+from conjoin.models.cluster_fit import TINY, fit_clusters
 from conjoin.models.partial import Hyper
 from conjoin.moments import Moments
-from conjoin.strategies.refits import ALONE_IS_OWN, separate, separate_ridged
+from conjoin.strategies.refits import (
+    ALONE_IS_OWN,
+    FindCentre,
+    centres_of,
+    separate,
+    separate_ridged,
+)
 
 # Rows for each column from which a dataset may have a model of its own. With two, least squares has
 # twice the error that it has with very many rows (1 + p / (n - p - 1)), and the error of its
@@ -39,6 +45,7 @@ STACK = 2_000_000
 
 Group = tuple[int, ...]
 Pair = tuple[Sequence[int], Sequence[int]]
+Sums = tuple[FloatArray, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +82,21 @@ class ValidatedJoins:
     _known: dict[Group, _Model] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, folds: Moments, hyper: Hyper, weights: FloatArray) -> "ValidatedJoins":
-        """Fit centres and the datasets' own models outside every fold."""
+    def of(
+        cls,
+        folds: Moments,
+        hyper: Hyper,
+        weights: FloatArray,
+        find_centre: FindCentre | None = None,
+    ) -> "ValidatedJoins":
+        """Fit centres and the datasets' own models outside every fold.
+
+        `find_centre` gives the centre of moments, if some are known already.
+        """
+        find = find_centre or centres_of(hyper)
         whole = folds.union(1)
         rest = [whole - folds[:, f] for f in range(folds.shape[1])]
-        mu = np.stack([centre(one, hyper) for one in rest])
+        mu = np.stack([find(one) for one in rest])
         refit = separate_ridged if folds.unit_noise else separate
         return cls(folds, hyper, weights, mu, np.stack([refit(one) for one in rest], axis=1))
 
@@ -95,7 +112,7 @@ class ValidatedJoins:
         change = np.empty((len(pairs), self.folds.shape[1]))
         by_noise = np.empty(len(pairs))
         groups = [(tuple(sorted(a)), tuple(sorted(b))) for a, b in pairs]
-        self._fit([g for a, b in groups for g in (a, b, tuple(sorted(a + b)))])
+        self._fit({tuple(sorted(a + b)): (a, b) for a, b in groups})
         for i, (a, b) in enumerate(groups):
             union = self._known[tuple(sorted(a + b))]
             sides = self._known[a], self._known[b]
@@ -115,34 +132,49 @@ class ValidatedJoins:
 
     # --- models of groups ------------------------------------------------------------------------
 
-    def _fit(self, groups: Sequence[Group]) -> None:
-        """Fit those groups that are not known yet."""
-        todo = list(dict.fromkeys(group for group in groups if group not in self._known))
+    def _fit(self, unions: dict[Group, tuple[Group, Group]]) -> None:
+        """Fit unions of two groups and both groups, unless they are known. Small ones come first.
+
+        The sums of a union are those of its groups, and are kept until a larger union needs them.
+        """
+        wanted = dict.fromkeys(side for pair in unions.values() for side in pair)
+        wanted.update(dict.fromkeys(unions))
+        todo = sorted((g for g in wanted if g not in self._known), key=lambda g: (len(g), g))
         F, p = self.folds.shape[1], self.folds.p
         most = max(STACK // (F * p * p), 1)
-        for start in range(0, len(todo), most):
-            self._fit_stack(todo[start : start + most])
+        held: dict[Group, Sums] = {}
+        stack: dict[Group, Sums] = {}
+        for group in todo:
+            one, two = (held.pop(side, None) for side in unions.get(group, ((), ())))
+            if one is None or two is None:
+                sums = self._sums(group)
+            else:
+                sums = tuple(x + y for x, y in zip(one, two))
+            held[group] = stack[group] = sums
+            if len(stack) == most:
+                self._fit_stack(stack)
+                stack = {}
+        if stack:
+            self._fit_stack(stack)
 
-    def _fit_stack(self, groups: Sequence[Group]) -> None:
+    def _fit_stack(self, sums: dict[Group, Sums]) -> None:
         """Fit groups outside every fold, and keep their coefficients and losses."""
-        sums = [self._sums(group) for group in groups]
-        G, h, Gw, hw, qw, Gv, noise = (np.stack(arrays) for arrays in zip(*sums))
+        G, h, Gw, hw, qw, Gv, rows, noise = (np.stack(arrays) for arrays in zip(*sums.values()))
         train_G, train_h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
-        beta = fit_clusters(train_G, train_h, noise, self.mu, self.hyper)
-        for i, group in enumerate(groups):
+        beta = fit_clusters(train_G, train_h, noise / rows, self.mu, self.hyper)
+        for i, group in enumerate(sums):
             if len(group) == 1 and ALONE_IS_OWN:
                 beta[i] = self.own[group[0]]
         losses = np.maximum(qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw), 0.0)
-        self._known.update(zip(groups, map(_Model, beta, losses, Gv)))
+        self._known.update(zip(sums, map(_Model, beta, losses, Gv)))
 
-    def _sums(self, group: Group) -> tuple[FloatArray, ...]:
-        """Return G, h, Gw, hw, qw, Gv and the noise outside each fold of a group."""
+    def _sums(self, group: Group) -> Sums:
+        """Return G, h, Gw, hw, qw, Gv, rows outside each fold and rows times noise of a group."""
         index = list(group)
-        m, relative = self.folds, self.hyper.relative[index]
+        m, noise = self.folds, self.hyper.noise * self.hyper.relative[index]
         G, h, q, n = m.G[index], m.h[index], m.q[index], m.n[index]
         omega = self.weights[index] / m.w[index].sum(axis=1)
         rows = np.maximum(n.sum(axis=1, keepdims=True) - n, TINY)
-        ratio = relative @ rows / rows.sum(axis=0)
         Gw, hw, qw = (np.tensordot(omega, x, axes=1) for x in (G, h, q))
-        Gv = np.tensordot(omega**2 * self.hyper.noise * relative, G, axes=1)
-        return G.sum(axis=0), h.sum(axis=0), Gw, hw, qw, Gv, self.hyper.noise * ratio
+        Gv = np.tensordot(omega**2 * noise, G, axes=1)
+        return G.sum(axis=0), h.sum(axis=0), Gw, hw, qw, Gv, rows.sum(axis=0), noise @ rows

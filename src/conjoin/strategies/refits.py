@@ -10,6 +10,7 @@ validation uses has seen the held-out rows.
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -44,6 +45,8 @@ ALONE_IS_OWN = True
 
 Refit = Callable[[Moments], FloatArray]
 FindVariances = Callable[[Moments], Hyper]
+FindCentre = Callable[[Moments], FloatArray]
+Found = TypeVar("Found")
 
 
 def separate(moments: Moments) -> FloatArray:
@@ -80,13 +83,20 @@ def separate_clusters(labels: IntArray) -> Refit:
     return lambda moments: separate_ridged(moments.sum_by(labels))[labels]
 
 
-def clusters(labels: IntArray, hyper: Hyper) -> Refit:
+def centres_of(hyper: Hyper) -> FindCentre:
+    """Return a function that finds the common centre of moments, once for the same moments."""
+    return _remembered(lambda moments: centre(moments, hyper))
+
+
+def clusters(labels: IntArray, hyper: Hyper, find_centre: FindCentre | None = None) -> Refit:
     """Fit one model to each cluster; a cluster of one dataset has that dataset's own model.
 
     Coefficients of the other clusters have the prior under which their evidence was computed
     (`models.cluster_fit`). A cluster has the mean noise of its rows, and its rows count alike: a
-    quiet dataset must not decide for the others.
+    quiet dataset must not decide for the others. `find_centre` gives the common centre of moments,
+    if some are known already.
     """
+    find = find_centre or centres_of(hyper)
     alone = (np.bincount(labels)[labels] == 1) & ALONE_IS_OWN
 
     def refit(moments: Moments) -> FloatArray:
@@ -96,7 +106,7 @@ def clusters(labels: IntArray, hyper: Hyper) -> Refit:
             beta = coefficients(unions, replace(hyper, relative=np.ones(count)))[labels]
         else:
             noise = union_noise(moments, hyper, labels)
-            beta = fit_clusters(unions.G, unions.h, noise, centre(moments, hyper), hyper)[labels]
+            beta = fit_clusters(unions.G, unions.h, noise, find(moments), hyper)[labels]
         if alone.any():
             own = separate_ridged if moments.unit_noise else separate
             beta[alone] = own(moments)[alone]
@@ -105,10 +115,9 @@ def clusters(labels: IntArray, hyper: Hyper) -> Refit:
     return refit
 
 
-def plain_clusters(labels: IntArray, problem: Problem) -> Refit:
-    """Fit one model to each cluster without a prior: least squares, or with a small ridge."""
-    own = separate_fit(problem)
-    return lambda moments: own(moments.sum_by(labels))[labels]
+def plain_clusters(labels: IntArray) -> Refit:
+    """Fit one least-squares model to each cluster, as the paper does."""
+    return lambda moments: separate(moments.sum_by(labels))[labels]
 
 
 def partial_pooling(hyper: Hyper) -> Refit:
@@ -164,11 +173,11 @@ def mixture_outside(find_slopes: FindVariances, noise: NoiseRule = COMMON) -> Re
     )
 
 
-def _remembered(find: FindVariances) -> FindVariances:
+def _remembered(find: Callable[[Moments], Found]) -> Callable[[Moments], Found]:
     """Return the same function with a memory: several strategies ask for the same moments."""
-    known: dict[bytes, Hyper] = {}
+    known: dict[bytes, Found] = {}
 
-    def remembered(moments: Moments) -> Hyper:
+    def remembered(moments: Moments) -> Found:
         key = moments.h.tobytes() + moments.q.tobytes()
         if key not in known:
             known[key] = find(moments)

@@ -129,7 +129,11 @@ def validate_partition(find: FindPartition, start: Start) -> FloatArray:
         known = start.noise.fit(rest, SLOPES) if is_small(moments) else hyper
         kept = np.setdiff1d(np.arange(F), held_out)
         labels = find(rest, known, folds[:, kept])
-        for i, refit in enumerate((clusters(labels, hyper), plain_clusters(labels, problem))):
+        plain = plain_clusters(labels) if problem.exact else None
+        for i, refit in enumerate((clusters(labels, hyper), plain)):
+            if refit is None:  # a likelihood keeps its prior
+                beta[1, held_out] = beta[0, held_out]
+                break
             near = fit(refit, problem)[1]
             beta[i, held_out] = refit(near.moments - near.folds[:, held_out].union(1))
     return np.stack([problem.loss(one) for one in beta])
