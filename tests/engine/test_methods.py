@@ -35,7 +35,9 @@ def test_the_search_is_validated_once():
 def test_a_method_that_cannot_search_outside_rows_keeps_its_partition():
     found = run(make("clusters", K=6, n=30, p=3, clusters=2))
     chosen = found.choose("validated")
-    assert validate_search("validated", chosen, found.start) is chosen.clusters.losses
+    kept = validate_search("validated", chosen, found.start)
+    assert np.array_equal(kept[0], chosen.clusters.losses)
+    assert np.array_equal(kept[1], chosen.plain.losses)
 
 
 def test_one_cluster_is_the_pooled_fit():

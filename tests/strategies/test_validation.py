@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 from conjoin.grouping.search import evidence_partition
 from conjoin.models.partial import SLOPES, fit_variances
 from conjoin.models.problem import LeastSquares
+from conjoin.strategies.plan import Start
 from conjoin.strategies.refits import clusters
 from conjoin.strategies.validation import fit_strategies, validate, validate_partition
 from tests.collections_ import make
@@ -37,7 +38,7 @@ def test_a_partition_searched_for_outside_held_out_rows_is_worse_than_one_kept()
     truth = make("continuum", K=40, n=12, p=6)
     hyper = fit_variances(truth.moments, SLOPES)
     problem = LeastSquares(truth.folds)
-    searched = validate_partition(evidence_partition, problem, hyper)
+    searched = validate_partition(evidence_partition, Start(problem, hyper))[0]
     refit = clusters(evidence_partition(truth.moments, hyper), hyper)
     kept = validate(refit, problem).losses
     assert searched.sum() > 1.1 * kept.sum()

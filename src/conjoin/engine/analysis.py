@@ -26,6 +26,7 @@ from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
 from conjoin.strategies.average import summarise
+from conjoin.strategies.joins import ValidatedJoins
 
 if TYPE_CHECKING:
     from conjoin.criterion.judge import Judge
@@ -137,8 +138,10 @@ class Analysis:
             return self._choose(best)
         if strategy == "clusters":
             return strategy, self.chosen.clusters
+        if strategy == "plain":
+            return strategy, self.chosen.plain
         if strategy not in known:
-            names = [*known, "clusters", "best"]
+            names = [*known, "clusters", "plain", "best"]
             raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {names}.")
         return strategy, known[strategy]
 
@@ -190,18 +193,18 @@ class Analysis:
 
     @property
     def errors(self) -> dict[str, Estimate]:
-        """Error of every strategy; "clusters" with the partition searched for outside folds."""
+        """Error of every strategy; of clusters with the partition searched for outside folds."""
         return self._once("errors", self._estimate_errors)
 
     def _estimate_errors(self) -> dict[str, Estimate]:
         validated = self.strategies.validated
         searched = validate_search(self._search_method, self.chosen, self.start)
-        losses = np.stack([*(one.losses for one in validated.values()), searched])
+        losses = np.stack([*(one.losses for one in validated.values()), *searched])
         found = summarise(losses, self.start.problem.moments.w, self.study.weights)
         scale = self.study.basis.target_scale**2
         return {
             name: Estimate(*(float(x) * scale for x in values))
-            for name, *values in zip((*validated, "clusters"), *found)
+            for name, *values in zip((*validated, "clusters", "plain"), *found)
         }
 
     @property
@@ -222,7 +225,9 @@ class Analysis:
         names = self.facts.names
         return tuple(
             Step(tuple(names[k] for k in one.left), tuple(names[k] for k in one.right), one.score)
-            for one in find_steps(self.search.objective, self._labels, self.search.near)
+            for one in find_steps(
+                self.search.objective, self._labels, self.search.near, self.chosen.joins
+            )
         )
 
     def ledger(self, most: int | None) -> tuple[Merge, ...]:
@@ -236,7 +241,9 @@ class Analysis:
     def _make_verdicts(self) -> Verdicts:
         near = coefficients(self.start.problem.moments, self.start.hyper)
         names, delta, scale = self.facts.names, self.origin.delta, self.study.gain_scale
-        return Verdicts(self.judge, names, self._labels, near, delta, scale)
+        folds, weights = self.start.problem.folds, self.study.weights
+        joins = ValidatedJoins.of(folds, self.start.hyper, weights)
+        return Verdicts(self.judge, names, self._labels, near, delta, scale, joins)
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and with others."""

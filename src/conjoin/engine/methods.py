@@ -5,25 +5,33 @@ clusters, leave (`Chosen`). A new method is a function from `Candidates` to labe
 `METHODS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.criterion.judge import Judge
-from conjoin.execution import in_threads
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
-from conjoin.grouping.search import FindPartition, Search, evidence_partition, split_apart
-from conjoin.models.effort import is_quick, is_small
+from conjoin.grouping.refine import Join, Refined, refine, tree_joins
+from conjoin.grouping.search import FindPartition, Search, evidence, evidence_partition
+from conjoin.models.effort import is_small
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import Hyper, coefficients
 from conjoin.moments import Moments
 from conjoin.strategies.average import paired_parts
+from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
-from conjoin.strategies.refits import clusters
+from conjoin.strategies.refits import (
+    ALONE_IS_OWN,
+    FindCentre,
+    centres_of,
+    clusters,
+    plain_clusters,
+)
 from conjoin.strategies.validation import Validated, validate, validate_partition
 
 
@@ -41,12 +49,18 @@ class Candidates:
         The search by evidence.
     judge : Judge
         Verdicts on pairs of groups.
+    separate : Validated
+        Each dataset's own model.
+    delta : float
+        Level of the verdicts.
     """
 
     start: Start
     weights: FloatArray
     search: Search
     judge: Judge
+    separate: Validated
+    delta: float
 
     @property
     def moments(self) -> Moments:
@@ -55,7 +69,48 @@ class Candidates:
 
     def fit(self, labels: IntArray) -> Validated:
         """Fit one model to each cluster, on all rows and outside each fold."""
-        return validate(clusters(labels, self.start.hyper), self.start.problem)
+        fits = validate(clusters(labels, self.start.hyper, self.find_centre), self.start.problem)
+        return self._with_own(fits, labels)
+
+    def fit_plain(self, labels: IntArray) -> Validated:
+        """Fit one least-squares model to each cluster."""
+        fits = validate(plain_clusters(labels), self.start.problem)
+        return self._with_own(fits, labels)
+
+    def _with_own(self, fits: Validated, labels: IntArray) -> Validated:
+        """Return fits in which a cluster of one dataset has that dataset's own model."""
+        alone, own = (np.bincount(labels)[labels] == 1) & ALONE_IS_OWN, self.separate
+        if not alone.any():
+            return fits
+        coef = np.where(alone[:, None], own.coef, fits.coef)
+        losses = np.where(alone, own.losses, fits.losses)
+        fold_coef = fits.fold_coef
+        if fold_coef is not None and own.fold_coef is not None:
+            fold_coef = np.where(alone[:, None], own.fold_coef, fold_coef)
+        return Validated(coef, losses, fold_coef)
+
+    @cached_property
+    def find_centre(self) -> FindCentre:
+        """The common centre of moments, found once for the same moments."""
+        return centres_of(self.start.hyper)
+
+    @cached_property
+    def joins(self) -> ValidatedJoins:
+        """What joining groups of datasets changes on held-out rows."""
+        start = self.start
+        return ValidatedJoins.of(start.problem.folds, start.hyper, self.weights, self.find_centre)
+
+    def refine(self, labels: IntArray) -> Refined:
+        """Return the partition with joins that hold on held-out rows."""
+
+        def apart(pairs: Sequence[Join]) -> BoolArray:
+            answers, _ = self.judge.verdicts(pairs, delta=self.delta, interval=False)
+            return np.array([answer == "apart" for answer in answers], dtype=bool)
+
+        search = self.search
+        rows = self.moments.n
+        tree = tree_joins(search.tree)
+        return refine(labels, rows, tree, search.near, self.joins.changes, apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +125,21 @@ class Chosen:
         One model for each cluster.
     pooled : Validated
         One model for all.
-    searched_losses : array (F, K), optional
-        Losses of the clusters when the partition is searched for again outside the held-out rows;
-        None if nothing needed them yet.
+    plain : Validated
+        One model without a prior for each cluster.
+    searched_losses : array (2, F, K), optional
+        Losses of the clusters, and of plain ones, when the partition is searched for again outside
+        the held-out rows; None if nothing needed them yet.
+    joins : tuple of (group, group), optional
+        The joins that made the clusters, by dataset number; None for the merge tree of each.
     """
 
     labels: IntArray
     clusters: Validated
     pooled: Validated
+    plain: Validated
     searched_losses: FloatArray | None = None
+    joins: tuple[Join, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +157,9 @@ class PartitionMethod:
 def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
     """Return a partition with its fits."""
     pooled = candidates.fit(np.zeros_like(labels))
-    return Chosen(labels, pooled if labels.max() == 0 else candidates.fit(labels), pooled)
+    found = pooled if labels.max() == 0 else candidates.fit(labels)
+    exact = candidates.start.problem.exact
+    return Chosen(labels, found, pooled, candidates.fit_plain(labels) if exact else found)
 
 
 def _choose_auto(candidates: Candidates) -> Chosen:
@@ -105,42 +168,56 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     Better is an error on held-out rows that is lower by more than its standard error. With few
     rows the partition is searched for again outside the held-out rows. With many rows or datasets
     it is kept as it is, which favours it over one model for all, which has nothing to learn; where
-    it still loses, it goes.
+    it still loses, it goes. Either way, only joins that hold on held-out rows remain (`refine`).
     """
     labels, problem = candidates.search.labels, candidates.start.problem
     one_cluster = np.zeros_like(labels)
-    if labels.max() == 0:
-        return fitted(labels, candidates)
-    searched, found = None, None
-    if is_small(problem.moments) and len(labels) <= MOST_FULL:
-        searched = validate_partition(evidence_partition, problem, candidates.start.hyper)
-        pooled, losses = candidates.fit(one_cluster), searched
-    else:
-        alone = is_quick(problem.moments)
-        found, pooled = in_threads(candidates.fit, [labels, one_cluster], alone=alone)
-        losses = found.losses
-    stacked = np.stack([losses, pooled.losses])
+    pooled = candidates.fit(one_cluster)
+    searched = None
+    if labels.max() > 0 and is_small(problem.moments) and len(labels) <= MOST_FULL:
+        searched = validate_partition(_auto_outside, candidates.start)
+    refined = candidates.refine(labels)
+    found = candidates.fit(refined.labels)
+    stacked = np.stack([found.losses if searched is None else searched[0], pooled.losses])
     parts = paired_parts(stacked, problem.moments.w, candidates.weights)
     lead = parts[0] - parts[1]
-    if lead.sum() > np.sqrt(len(lead)) * lead.std():
-        return Chosen(one_cluster, pooled, pooled, searched)
-    split = split_apart(labels, candidates.search, candidates.judge)
-    if found is None or not np.array_equal(split, labels):
-        found = candidates.fit(split)
-    return Chosen(split, found, pooled, searched)
+    if labels.max() > 0 and lead.sum() > np.sqrt(len(lead)) * lead.std():
+        refined = candidates.refine(one_cluster)
+        found = candidates.fit(refined.labels)
+    if refined.labels.max() == 0:
+        found = pooled
+    plain = candidates.fit_plain(refined.labels) if problem.exact else found
+    return Chosen(refined.labels, found, pooled, plain, searched, refined.joins)
+
+
+def _auto_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:
+    """Return the partition of best evidence with joins that hold on held-out rows, by moments.
+
+    No verdicts are asked for: they take long, and hardly ever speak against a join that predicts.
+    """
+    K = moments.shape[0]
+    near, objective = evidence(moments, hyper)
+    joins = ValidatedJoins.of(folds, hyper, np.full(K, 1 / K))
+
+    def apart(pairs: Sequence[Join]) -> BoolArray:
+        return np.zeros(len(pairs), dtype=bool)
+
+    tree = grow(objective, near)
+    return refine(prune(tree), moments.n, tree_joins(tree), near, joins.changes, apart).labels
 
 
 def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray:
-    """Return losses (F, K) of clusters with the partition searched for outside held-out rows.
+    """Return losses (2, F, K) with the partition searched for outside held-out rows.
 
-    A method that cannot search outside them keeps its partition, which is too optimistic.
+    The first are those of clusters, the second those of one plain model for each cluster. A method
+    that cannot search outside them keeps its partition, which is too optimistic.
     """
     if chosen.searched_losses is not None:
         return chosen.searched_losses
     known = METHODS.get(method)
     if known is None or known.find_outside is None:
-        return chosen.clusters.losses
-    return validate_partition(known.find_outside, start.problem, start.hyper)
+        return np.stack([chosen.clusters.losses, chosen.plain.losses])
+    return validate_partition(known.find_outside, start)
 
 
 def _by_risk(candidates: Candidates) -> IntArray:
@@ -148,7 +225,7 @@ def _by_risk(candidates: Candidates) -> IntArray:
     return _least_risk(candidates.moments, candidates.weights, near)
 
 
-def _by_risk_outside(moments: Moments, hyper: Hyper) -> IntArray:
+def _by_risk_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:
     K = moments.shape[0]
     return _least_risk(moments, np.full(K, 1 / K), coefficients(moments, hyper))
 
@@ -177,11 +254,13 @@ def _by(
 
 def _by_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
     """Return a method that needs nothing but moments."""
-    return _by(lambda candidates: find(candidates.moments), lambda moments, hyper: find(moments))
+    return _by(
+        lambda candidates: find(candidates.moments), lambda moments, hyper, folds: find(moments)
+    )
 
 
 METHODS: dict[str, PartitionMethod] = {
-    "auto": PartitionMethod(_choose_auto, evidence_partition),
+    "auto": PartitionMethod(_choose_auto, _auto_outside),
     "risk": _by(_by_risk, _by_risk_outside),
     "evidence": _by(lambda candidates: candidates.search.labels, evidence_partition),
     "validated": _by(_by_validation, None),

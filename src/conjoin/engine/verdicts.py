@@ -18,6 +18,7 @@ from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
 from conjoin.result.values import Alternative, Merge
 from conjoin.strategies.gains import ValidatedGains
+from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
 
 NO_INTERVAL = (float("nan"), float("nan"))
@@ -58,6 +59,8 @@ class Verdicts:
         Level of the verdicts.
     scale : float
         What a unit of the moments is worth in errors.
+    joins : ValidatedJoins
+        What joining changes on held-out rows.
     """
 
     judge: Judge
@@ -66,6 +69,7 @@ class Verdicts:
     near: FloatArray
     delta: float
     scale: float
+    joins: ValidatedJoins
     _known: dict[tuple[int, int], tuple[Merge, ...]] = field(default_factory=dict, repr=False)
 
     def ledger(self, steps: Sequence[Step[str]], most: int | None) -> tuple[Merge, ...]:
@@ -84,7 +88,7 @@ class Verdicts:
     def _portion(self, steps: Sequence[Step[str]], begin: int, end: int) -> tuple[Merge, ...]:
         if (begin, end) not in self._known:
             whole = len(steps) <= MOST_INTERVALS
-            lines = self.judge_steps(steps[begin:end], interval=whole)
+            lines = self._with_changes(self.judge_steps(steps[begin:end], interval=whole))
             p = np.array([line.p_value for line in lines])
             # Holm's method needs all lines. Of a long ledger only the first ones may be judged.
             adjusted = holm(p) if whole else np.minimum(p * len(steps), 1.0)
@@ -116,6 +120,18 @@ class Verdicts:
             for step, answer, gain, (low, high), p in zip(
                 steps, found.answers, gains, ends, found.p_values
             )
+        )
+
+    def _with_changes(self, lines: Sequence[Merge]) -> tuple[Merge, ...]:
+        """Return lines of the ledger with what joining changes on held-out rows."""
+        position = {name: k for k, name in enumerate(self.names)}
+        pairs = [
+            ([position[n] for n in one.left], [position[n] for n in one.right]) for one in lines
+        ]
+        change, error = (values * self.scale for values in self.joins.changes(pairs))
+        return tuple(
+            replace(line, validated_change=float(c), standard_error=float(e))
+            for line, c, e in zip(lines, change, error)
         )
 
     # --- alternatives of a dataset ---------------------------------------------------------------

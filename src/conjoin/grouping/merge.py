@@ -51,12 +51,40 @@ def in_order(
 
 
 def find_steps(
-    objective: Objective, labels: IntArray, near: FloatArray | None = None
+    objective: Objective,
+    labels: IntArray,
+    near: FloatArray | None = None,
+    joins: Sequence[tuple[tuple[int, ...], tuple[int, ...]]] | None = None,
 ) -> list[Step[int]]:
-    """Return the joins inside every cluster, best first, then each cluster's best refused join."""
-    steps: list[Step[int]] = []
+    """Return the joins inside every cluster, best first, then each cluster's best refused join.
+
+    `joins` are those that made the clusters, if they are known; else each cluster's merge tree is.
+    """
     C = int(labels.max()) + 1
     clusters = [np.nonzero(labels == cluster)[0] for cluster in range(C)]
+    made = _tree_steps(objective, clusters, near) if joins is None else _scored(objective, joins)
+    return made + _refused(objective, labels, clusters)
+
+
+def _scored(
+    objective: Objective, joins: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
+) -> list[Step[int]]:
+    """Return known joins with the fall of the cost by each."""
+    if not joins:
+        return []
+    sides = [
+        tuple(np.stack([a[list(join[side])].sum(axis=0) for join in joins]) for a in objective.sums)
+        for side in (0, 1)
+    ]
+    rise = objective.cost(add(*sides)) - objective.cost(sides[0]) - objective.cost(sides[1])
+    return [Step(*join, PairScore(-float(link), True)) for join, link in zip(joins, rise)]
+
+
+def _tree_steps(
+    objective: Objective, clusters: Sequence[IntArray], near: FloatArray | None
+) -> list[Step[int]]:
+    """Return the joins of the merge tree of every cluster."""
+    steps: list[Step[int]] = []
     for members in clusters:
         if len(members) < 2:
             continue
@@ -65,7 +93,7 @@ def find_steps(
         for children, link in zip(tree.children, tree.links):
             left, right = (tuple(members[tree.members(int(c))].tolist()) for c in children)
             steps.append(Step(left, right, PairScore(-float(link), True)))
-    return steps + _refused(objective, labels, clusters)
+    return steps
 
 
 def _refused(

@@ -72,7 +72,9 @@ def pair_noise(rss: FloatArray, df: FloatArray, q: FloatArray, n: FloatArray) ->
 def shrink(rss: FloatArray, df: FloatArray, floor: float = TINY) -> FloatArray:
     """Return variances rss / df (K,) shrunk towards each other, never below `floor`."""
     pooled = max(float(rss.sum() / df.sum()), floor) if df.any() else floor
-    df0, centre = _prior(np.maximum(rss, floor), df, pooled)
+    # An exact fit says nothing about the distribution: its logarithm is that of rounding.
+    informative = np.where(rss > floor * df, df, 0.0)
+    df0, centre = _prior(np.maximum(rss, floor), informative, pooled)
     return _posterior_scale(rss, df, df0, centre, floor)
 
 

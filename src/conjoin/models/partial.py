@@ -273,14 +273,17 @@ def fit_variances(
     simpler: Hyper | None = None,
     start: Hyper | None = None,
     steps: int = 100,
+    relative: FloatArray | None = None,
 ) -> Hyper:
     """Return the variances of a diagonal family that maximise evidence times prior.
 
     `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter.
     `start` are the variances where the search starts, by default those of `simpler`. `steps` are
-    those of the optimiser at most.
+    those of the optimiser at most. `relative` (K,) are known ratios of noise variances, by default
+    one for every dataset.
     """
-    task = _VarianceFit.of(moments, family, simpler)
+    ratios = np.ones(moments.shape) if relative is None else relative
+    task = _VarianceFit.of(moments, family, simpler, ratios)
     theta = task.start(simpler if start is None else start)
     options = {"maxiter": steps, "ftol": OBJECTIVE_CLOSE, "gtol": GRADIENT_CLOSE}
     found = minimize(
@@ -300,19 +303,24 @@ class _VarianceFit:
     ----------
     groups : array (p,)
         Number of each coordinate's spread, -1 for none.
+    relative : array (K,)
+        Known ratios of the datasets' noise variances.
     centres, widths, bounds
         Of the normal prior on theta, and hard bounds.
     """
 
     moments: Moments
     groups: IntArray
+    relative: FloatArray
     centres: FloatArray
     widths: FloatArray
     bounds: list[tuple[float, float]]
 
     @classmethod
-    def of(cls, moments: Moments, family: Family, simpler: Hyper | None) -> "_VarianceFit":
-        """Set up priors and bounds; `simpler` as in `fit_variances`."""
+    def of(
+        cls, moments: Moments, family: Family, simpler: Hyper | None, relative: FloatArray
+    ) -> "_VarianceFit":
+        """Set up priors and bounds; `simpler` and `relative` as in `fit_variances`."""
         outputs, groups = moments.outputs, family.of(moments)
         count = int(groups.max()) + 1
         centres, widths, bounds = variance_priors(moments, count)
@@ -325,7 +333,7 @@ class _VarianceFit:
             centres = np.concatenate([centres, ratios])
             widths = np.concatenate([widths, ratios + CENTRE_SCATTER])
             bounds = [*bounds, *[RATIO_BOUNDS] * len(ratios)]
-        return cls(moments, groups, centres, widths, bounds)
+        return cls(moments, groups, relative, centres, widths, bounds)
 
     @property
     def count(self) -> int:
@@ -349,7 +357,7 @@ class _VarianceFit:
 
     def hyper(self, theta: FloatArray) -> Hyper:
         """Return the variances of theta."""
-        (K,), p, outputs = self.moments.shape, self.moments.p, self.moments.outputs
+        p, outputs = self.moments.p, self.moments.outputs
         active = self.active
         spread = np.exp(theta[self.spreads])[self.groups[active]]
         L = np.zeros((p, len(active)))
@@ -357,7 +365,7 @@ class _VarianceFit:
         ratios = theta[self.ratios]
         slopes = np.full(p // outputs - 1, theta[1])
         slopes[: len(ratios)] += ratios
-        return Hyper(float(np.exp(theta[0])), L, np.repeat(np.exp(slopes), outputs), np.ones(K))
+        return Hyper(float(np.exp(theta[0])), L, np.repeat(np.exp(slopes), outputs), self.relative)
 
     def objective(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return minus the log of evidence times prior, and its gradient."""

@@ -54,6 +54,7 @@ STRATEGIES = {
     "separate": "one model per dataset, from its own rows only",
     "pooled": "one model for all datasets",
     "clusters": "one model per cluster",
+    "plain": "one least-squares model per cluster",
     "intercept": "one model for all, with one level per dataset",
     "slopes": "partial pooling, one variance for all slopes",
     "partial": "partial pooling, one variance per slope",

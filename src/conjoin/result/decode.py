@@ -46,8 +46,11 @@ def merge_from_plain(line: Mapping[str, Any], names: Sequence[str], score: PairS
     left, right = (tuple(names[k] for k in line[side]) for side in ("left", "right"))
     low, high = line["interval"]
     gain, interval = float(line["gain"]), (float(low), float(high))
-    p, adjusted = (float(line.get(name, "nan")) for name in ("p_value", "adjusted_p"))
-    return Merge(left, right, score.join, line["verdict"], gain, interval, score, p, adjusted)
+    numbers = {
+        name: float("nan" if line.get(name) is None else line[name])
+        for name in ("p_value", "adjusted_p", "validated_change", "standard_error")
+    }
+    return Merge(left, right, score.join, line["verdict"], gain, interval, score, **numbers)
 
 
 def score_from_plain(values: Mapping[str, Any]) -> PairScore:

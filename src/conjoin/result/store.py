@@ -111,6 +111,8 @@ def _merge(line: Merge, numbers: Mapping[str, int]) -> dict[str, Any]:
         "interval": [_number(x) for x in line.interval],
         "p_value": _number(line.p_value),
         "adjusted_p": _number(line.adjusted_p),
+        "validated_change": _number(line.validated_change),
+        "standard_error": _number(line.standard_error),
     }
 
 

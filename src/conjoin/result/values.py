@@ -54,6 +54,12 @@ class Merge:
         The same adjusted for the number of lines, by Holm's method (by Bonferroni's in ledgers of
         more than 200 lines). Where it is at most delta, the verdict also holds for the best of all
         lines.
+    validated_change : float
+        Change of the error on held-out rows when the two groups get one model, averaged over their
+        datasets. Below zero they predict better together. It is nan if it is not known.
+    standard_error : float
+        Standard error of `validated_change`; infinite where a dataset has too few rows for a model
+        of its own.
     """
 
     left: tuple[str, ...]
@@ -65,6 +71,8 @@ class Merge:
     score: PairScore = field(repr=False, default=PairScore(float("nan"), False))
     p_value: float = float("nan")
     adjusted_p: float = float("nan")
+    validated_change: float = field(repr=False, default=float("nan"))
+    standard_error: float = field(repr=False, default=float("nan"))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ STRATEGIES = (
     "separate",
     "pooled",
     "clusters",
+    "plain",
     "intercept",
     "slopes",
     "partial",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from conjoin.execution import side_by_side
 from conjoin.grouping.search import Search
 from conjoin.models.effort import LARGE, is_quick, is_small, operations
+from conjoin.models.own_noise import COMMON, NoiseRule, choose_noise
 from conjoin.models.partial import (
     DIAGONAL,
     INTERCEPT,
@@ -18,7 +19,6 @@ from conjoin.models.partial import (
     Family,
     Hyper,
     coefficients,
-    fit_full,
     fit_variances,
 )
 from conjoin.models.problem import Problem
@@ -61,10 +61,13 @@ class Start:
         The datasets; a likelihood with moments near partially pooled coefficients.
     hyper : Hyper
         Variances of partial pooling with one variance for slopes.
+    noise : NoiseRule
+        How the noise of each dataset is estimated.
     """
 
     problem: Problem
     hyper: Hyper
+    noise: NoiseRule = COMMON
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +84,25 @@ class Plan:
 
 def start_values(problem: Problem) -> Start:
     """Estimate the variances of partial pooling, and bring a likelihood near its coefficients."""
-    return _alternate(problem, SLOPES, steps=STEPS if problem.exact else ROUND_STEPS)
+    start = _alternate(problem, SLOPES, COMMON, steps=STEPS if problem.exact else ROUND_STEPS)
+    if not problem.exact:  # the noise of a likelihood is known
+        return start
+    noise, hyper = choose_noise(problem, start.hyper)
+    return Start(problem, hyper, noise)
 
 
 def _alternate(
-    problem: Problem, family: Family, simpler: Hyper | None = None, *, steps: int
+    problem: Problem,
+    family: Family,
+    noise: NoiseRule,
+    simpler: Hyper | None = None,
+    *,
+    steps: int,
 ) -> Start:
     """Estimate variances and move a likelihood's moments in turns: each depends on the other."""
     hyper = None
     for _ in range(ROUNDS):
-        hyper = fit_variances(problem.moments, family, simpler, start=hyper, steps=steps)
+        hyper = noise.fit(problem.moments, family, simpler, start=hyper, steps=steps)
         nearer = problem.near(coefficients(problem.moments, hyper))
         if nearer is problem:
             break
@@ -104,7 +116,7 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
     problem, slopes = start.problem, start.hyper
     moments = problem.moments
     search, hypers = side_by_side(
-        lambda: Search.of(moments, slopes),
+        lambda: Search.of(moments, slopes, start.noise),
         lambda: _variances(start, intercept),
         alone=is_quick(moments),
     )
@@ -113,16 +125,29 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
         **{name: partial_pooling(hyper) for name, hyper in hypers.items()},
         "mixture": soft_clusters(search.mixture),
     }
-    find = {f.name: variances_outside(f, hypers[f.name]) for f in SINGLE if f.name in hypers}
-    find_diagonal = diagonal_outside(hypers["partial"], slopes, find["slopes"])
+    find = {
+        f.name: variances_outside(f, hypers[f.name], _rule(f, start))
+        for f in SINGLE
+        if f.name in hypers
+    }
+    find_diagonal = diagonal_outside(hypers["partial"], slopes, find["slopes"], start.noise)
     outside = {name: partial_outside(one) for name, one in find.items()}
     outside["partial"] = partial_outside(find_diagonal)
     if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
-        refits["full"] = partial_pooling(fit_full(moments, hypers["partial"]))
-        outside["full"] = full_outside(find_diagonal)
+        refits["full"] = partial_pooling(start.noise.fit_full(moments, hypers["partial"]))
+        outside["full"] = full_outside(find_diagonal, start.noise)
     if moments.shape[0] <= FEW_FOR_MIXTURES:
-        outside["mixture"] = mixture_outside(find["slopes"])
+        outside["mixture"] = mixture_outside(find["slopes"], start.noise)
     return Plan(refits, {**refits, **outside} if is_small(moments) else refits, search)
+
+
+def _rule(family: Family, start: Start) -> NoiseRule:
+    """Return how a family estimates noise.
+
+    With slopes in common, residuals are misfit as well as noise. A quiet dataset would then pull
+    the slopes of all towards its own.
+    """
+    return start.noise if family is SLOPES else COMMON
 
 
 def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:
@@ -137,7 +162,7 @@ def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:
         if family is SLOPES:
             hyper = start.hyper
         elif family is DIAGONAL:  # which may lead far from where slopes share one variance
-            hyper = _alternate(problem, family, simpler, steps=steps).hyper
+            hyper = _alternate(problem, family, start.noise, simpler, steps=steps).hyper
         else:
             hyper = fit_variances(moments, family, simpler, steps=steps)
         found[family.name] = simpler = hyper

@@ -10,14 +10,17 @@ validation uses has seen the held-out rows.
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.search import Search
+from conjoin.models.cluster_fit import centre, fit_clusters, union_noise
 from conjoin.models.mixture import Mixture, mixture_coefficients
-from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients, fit_full, fit_variances
+from conjoin.models.own_noise import COMMON, NoiseRule
+from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients
 from conjoin.models.problem import Problem
 from conjoin.moments import Moments
 
@@ -35,8 +38,15 @@ FEW_DATASETS = 20
 # rows like by a tenth of a row, so that a dataset of a few rows keeps its own level.
 SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
 
+# Whether a cluster of one dataset has exactly that dataset's own model (strategy "separate").
+# Without it such a cluster has the prior of the other clusters, which predicts better where rows
+# are few, but a page would then show two models of one dataset.
+ALONE_IS_OWN = True
+
 Refit = Callable[[Moments], FloatArray]
 FindVariances = Callable[[Moments], Hyper]
+FindCentre = Callable[[Moments], FloatArray]
+Found = TypeVar("Found")
 
 
 def separate(moments: Moments) -> FloatArray:
@@ -73,19 +83,41 @@ def separate_clusters(labels: IntArray) -> Refit:
     return lambda moments: separate_ridged(moments.sum_by(labels))[labels]
 
 
-def clusters(labels: IntArray, hyper: Hyper) -> Refit:
-    """Fit one model to each cluster, with the prior under which its evidence was computed.
+def centres_of(hyper: Hyper) -> FindCentre:
+    """Return a function that finds the common centre of moments, once for the same moments."""
+    return _remembered(lambda moments: centre(moments, hyper))
 
-    Coefficients of clusters scatter around a common centre with the variances of `hyper` (one for
-    slopes). The prior matters only where a cluster has few rows for its columns.
+
+def clusters(labels: IntArray, hyper: Hyper, find_centre: FindCentre | None = None) -> Refit:
+    """Fit one model to each cluster; a cluster of one dataset has that dataset's own model.
+
+    Coefficients of the other clusters have the prior under which their evidence was computed
+    (`models.cluster_fit`). A cluster has the mean noise of its rows, and its rows count alike: a
+    quiet dataset must not decide for the others. `find_centre` gives the common centre of moments,
+    if some are known already.
     """
-    C = int(labels.max()) + 1
+    find = find_centre or centres_of(hyper)
+    alone = (np.bincount(labels)[labels] == 1) & ALONE_IS_OWN
 
     def refit(moments: Moments) -> FloatArray:
         unions = moments.sum_by(labels)
-        return coefficients(unions, replace(hyper, relative=np.ones(C)))[labels]
+        if moments.unit_noise:  # moments of a likelihood follow the coefficients of the clusters
+            count = unions.shape[0]
+            beta = coefficients(unions, replace(hyper, relative=np.ones(count)))[labels]
+        else:
+            noise = union_noise(moments, hyper, labels)
+            beta = fit_clusters(unions.G, unions.h, noise, find(moments), hyper)[labels]
+        if alone.any():
+            own = separate_ridged if moments.unit_noise else separate
+            beta[alone] = own(moments)[alone]
+        return beta
 
     return refit
+
+
+def plain_clusters(labels: IntArray) -> Refit:
+    """Fit one least-squares model to each cluster, as the paper does."""
+    return lambda moments: separate(moments.sum_by(labels))[labels]
 
 
 def partial_pooling(hyper: Hyper) -> Refit:
@@ -101,14 +133,14 @@ def soft_clusters(mixture: Mixture) -> Refit:
 # --- refits that estimate their variances again --------------------------------------------------
 
 
-def variances_outside(family: Family, start: Hyper) -> FindVariances:
+def variances_outside(family: Family, start: Hyper, noise: NoiseRule = COMMON) -> FindVariances:
     """Estimate variances in a few steps from those of all rows."""
-    return _remembered(
-        lambda moments: fit_variances(moments, family, start=start, steps=FOLD_STEPS)
-    )
+    return _remembered(lambda moments: noise.fit(moments, family, start=start, steps=FOLD_STEPS))
 
 
-def diagonal_outside(start: Hyper, slopes: Hyper, find_slopes: FindVariances) -> FindVariances:
+def diagonal_outside(
+    start: Hyper, slopes: Hyper, find_slopes: FindVariances, noise: NoiseRule = COMMON
+) -> FindVariances:
     """Estimate a variance for each column.
 
     With few datasets such variances are hardly determined. A few steps would not leave the
@@ -117,9 +149,9 @@ def diagonal_outside(start: Hyper, slopes: Hyper, find_slopes: FindVariances) ->
 
     def find(moments: Moments) -> Hyper:
         if moments.shape[0] > FEW_DATASETS:
-            return fit_variances(moments, DIAGONAL, simpler=slopes, start=start, steps=FOLD_STEPS)
+            return noise.fit(moments, DIAGONAL, simpler=slopes, start=start, steps=FOLD_STEPS)
         own = find_slopes(moments)
-        return fit_variances(moments, DIAGONAL, simpler=own, steps=DIAGONAL_FOLD_STEPS)
+        return noise.fit(moments, DIAGONAL, simpler=own, steps=DIAGONAL_FOLD_STEPS)
 
     return _remembered(find)
 
@@ -129,23 +161,23 @@ def partial_outside(find: FindVariances) -> Refit:
     return lambda moments: coefficients(moments, find(moments))
 
 
-def full_outside(find_diagonal: FindVariances) -> Refit:
+def full_outside(find_diagonal: FindVariances, noise: NoiseRule = COMMON) -> Refit:
     """Partial pooling with a full covariance estimated from the same moments."""
-    return lambda moments: coefficients(moments, fit_full(moments, find_diagonal(moments)))
+    return lambda moments: coefficients(moments, noise.fit_full(moments, find_diagonal(moments)))
 
 
-def mixture_outside(find_slopes: FindVariances) -> Refit:
+def mixture_outside(find_slopes: FindVariances, noise: NoiseRule = COMMON) -> Refit:
     """Search for a mixture in the same moments."""
     return lambda moments: mixture_coefficients(
-        moments, Search.of(moments, find_slopes(moments)).mixture
+        moments, Search.of(moments, find_slopes(moments), noise).mixture
     )
 
 
-def _remembered(find: FindVariances) -> FindVariances:
+def _remembered(find: Callable[[Moments], Found]) -> Callable[[Moments], Found]:
     """Return the same function with a memory: several strategies ask for the same moments."""
-    known: dict[bytes, Hyper] = {}
+    known: dict[bytes, Found] = {}
 
-    def remembered(moments: Moments) -> Hyper:
+    def remembered(moments: Moments) -> Found:
         key = moments.h.tobytes() + moments.q.tobytes()
         if key not in known:
             known[key] = find(moments)

@@ -13,10 +13,10 @@ from conjoin._typing import FloatArray, Progress
 from conjoin.execution import in_threads
 from conjoin.grouping.search import FindPartition
 from conjoin.models.effort import MANY_DATASETS, is_quick, is_small
-from conjoin.models.partial import SLOPES, Hyper, fit_variances
+from conjoin.models.partial import SLOPES
 from conjoin.models.problem import CLOSE, Problem
-from conjoin.strategies.plan import Plan
-from conjoin.strategies.refits import Refit, clusters
+from conjoin.strategies.plan import Plan, Start
+from conjoin.strategies.refits import Refit, clusters, plain_clusters
 
 # Newton steps of a likelihood for one strategy at most. They start from partially pooled
 # coefficients and end as soon as the linear predictors move by less than CLOSE.
@@ -113,20 +113,27 @@ def validate(refit: Refit, problem: Problem) -> Validated:
     return judge_losses(Fitted(coef, fit_outside(refit, near)), problem)
 
 
-def validate_partition(find: FindPartition, problem: Problem, hyper: Hyper) -> FloatArray:
-    """Return losses (F, K) of clusters when the partition is searched for outside held-out rows.
+def validate_partition(find: FindPartition, start: Start) -> FloatArray:
+    """Return losses when the partition is searched for outside held-out rows, (2, F, K).
 
-    Folds are held out two at a time, with very many datasets half of them at a time, to save
-    searches.
+    The first are those of clusters, the second those of one plain model for each cluster. Folds are
+    held out two at a time, with very many datasets half of them at a time, to save searches.
     """
+    problem, hyper = start.problem, start.hyper
     moments, folds = problem.moments, problem.folds
     K, F = folds.shape
-    beta = np.empty((F, K, moments.p))
+    beta = np.empty((2, F, K, moments.p))
     parts = max(F // 2, 2) if K <= MANY_DATASETS else 2
     for held_out in np.array_split(np.arange(F), parts):
         rest = moments - folds[:, held_out].union(1)
-        known = fit_variances(rest, SLOPES) if is_small(moments) else hyper
-        refit = clusters(find(rest, known), hyper)
-        near = fit(refit, problem)[1]
-        beta[held_out] = refit(near.moments - near.folds[:, held_out].union(1))
-    return problem.loss(beta)
+        known = start.noise.fit(rest, SLOPES) if is_small(moments) else hyper
+        kept = np.setdiff1d(np.arange(F), held_out)
+        labels = find(rest, known, folds[:, kept])
+        plain = plain_clusters(labels) if problem.exact else None
+        for i, refit in enumerate((clusters(labels, hyper), plain)):
+            if refit is None:  # a likelihood keeps its prior
+                beta[1, held_out] = beta[0, held_out]
+                break
+            near = fit(refit, problem)[1]
+            beta[i, held_out] = refit(near.moments - near.folds[:, held_out].union(1))
+    return np.stack([problem.loss(one) for one in beta])

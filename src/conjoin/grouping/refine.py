@@ -1,0 +1,246 @@
+"""Joins that hold on held-out rows: which of a partition's joins stay, and which are missing.
+
+Labels of a search, what joining changes on held-out rows and verdicts enter. `refine` returns the
+final labels together with the joins that made each cluster (`Refined`).
+
+1. Inside each cluster every join of its merge tree is checked. A join is unsound if the validated
+   error rises by more than its standard error, or if the verdict is "apart". A cluster with such a
+   join is put together again from its datasets, in another order, by sound joins only. What cannot
+   be joined remains a cluster of its own.
+2. A dataset that is alone joins the cluster with which the validated error falls most, unless the
+   verdict is "apart".
+
+So no cluster contains an unsound join.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.grouping.agglomerative import NEIGHBOURS, Tree, relabel
+
+# Rounds in which clusters join others: each takes part in one join of a round.
+JOIN_ROUNDS = 50
+# Joins from which verdicts are asked for only where the validated error does not fall by more than
+# its standard error. It bounds the time; of a join that predicts clearly better the verdict is
+# hardly ever "apart".
+MOST_VERDICTS = 300
+# When a cluster is put together again, how far apart in the order of sizes two groups may be that
+# are tried. It bounds the time; with eight, a group that fits with none of its partners is rare.
+FARTHEST_PARTNER = 8
+
+Group = tuple[int, ...]
+Join = tuple[Group, Group]
+Changes = Callable[[Sequence[Join]], tuple[FloatArray, FloatArray]]
+Apart = Callable[[Sequence[Join]], BoolArray]
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A partition and how it came about.
+
+    Parameters
+    ----------
+    labels : array (K,)
+        The cluster of each dataset.
+    joins : tuple of (group, group)
+        The joins inside all clusters; the sides of a join were joined before it.
+    """
+
+    labels: IntArray
+    joins: tuple[Join, ...]
+
+
+@dataclass(frozen=True)
+class _Cluster:
+    """Datasets and the joins that made one cluster of them."""
+
+    members: Group
+    joins: tuple[Join, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Checks:
+    """What is known of joins, each asked for once."""
+
+    changes: Changes
+    apart: Apart
+    _changes: dict[Join, tuple[float, float]] = field(default_factory=dict)
+    _apart: dict[Join, bool] = field(default_factory=dict)
+
+    def change(self, joins: Sequence[Join]) -> list[tuple[float, float]]:
+        """Return the change of the validated error by each join, and its standard error."""
+        new = list(dict.fromkeys(join for join in joins if join not in self._changes))
+        if new:
+            change, error = self.changes(new)
+            self._changes.update(zip(new, zip(change.tolist(), error.tolist())))
+        return [self._changes[join] for join in joins]
+
+    def unsound(self, joins: Sequence[Join]) -> list[bool]:
+        """Say for each join whether it may not stay."""
+        known = self.change(joins)
+        rises = [change > error for change, error in known]
+        falls = [change < -error for change, error in known]
+        if len(joins) > MOST_VERDICTS:
+            self._apart.update((j, False) for j, fall in zip(joins, falls) if fall)
+        asked = [j for j, rise in zip(joins, rises) if not rise and j not in self._apart]
+        new = list(dict.fromkeys(asked))
+        if new:
+            self._apart.update(zip(new, self.apart(new).tolist()))
+        return [rise or self._apart[join] for join, rise in zip(joins, rises)]
+
+
+def refine(
+    labels: IntArray,
+    rows: FloatArray,
+    tree: Sequence[Join],
+    near: FloatArray,
+    changes: Changes,
+    apart: Apart,
+) -> Refined:
+    """Return the partition with sound joins only, and with no dataset alone without need.
+
+    `rows` (K,) are those of each dataset. `tree` has the joins of a merge tree over all datasets.
+    `near` (K, d) are coordinates: a dataset that is alone is compared with the clusters nearest in
+    them.
+    """
+    checks = _Checks(changes, apart)
+    trees = []
+    for label in range(int(labels.max()) + 1):
+        members = _group(np.nonzero(labels == label)[0])
+        trees.append(_Cluster(members, _inside(members, tree)))
+    answers = iter(checks.unsound([join for one in trees for join in one.joins]))
+    clusters: list[_Cluster] = []
+    for one in trees:
+        if any([next(answers) for _ in one.joins]):
+            clusters += _pair_by_size(one.members, rows, checks)
+        else:
+            clusters.append(one)
+    clusters = _join_lone(clusters, near, checks)
+    found = np.empty(len(labels), dtype=int)
+    for number, cluster in enumerate(clusters):
+        found[list(cluster.members)] = number
+    clusters.sort(key=lambda cluster: cluster.members)
+    return Refined(relabel(found), tuple(join for one in clusters for join in one.joins))
+
+
+def tree_joins(tree: Tree) -> tuple[Join, ...]:
+    """Return the joins of a merge tree, in the order of joining."""
+    groups: list[Group] = [(k,) for k in range(tree.leaves)]
+    joins = []
+    for one, two in tree.children:
+        joins.append(_in_order(groups[one], groups[two]))
+        groups.append(tuple(sorted(groups[one] + groups[two])))
+    return tuple(joins)
+
+
+def _inside(members: Group, tree: Sequence[Join]) -> tuple[Join, ...]:
+    """Return the joins of a tree among some datasets; joins with an empty side vanish."""
+    kept = frozenset(members)
+    joins = []
+    for left, right in tree:
+        one, two = (tuple(k for k in side if k in kept) for side in (left, right))
+        if one and two:
+            joins.append(_in_order(one, two))
+    return tuple(joins)
+
+
+def _group(members: IntArray) -> Group:
+    return tuple(int(k) for k in members)
+
+
+def _pair_by_size(members: Group, rows: FloatArray, checks: _Checks) -> list[_Cluster]:
+    """Join datasets of similar size, then the pairs, and so on, as long as joins are sound.
+
+    The order must not depend on how alike datasets look. Groups that look alike by chance would
+    seem to predict worse together with the rest, since the rows that made them alike are the rows
+    on which they are validated.
+    """
+    pieces = [_Cluster((k,)) for k in sorted(members, key=lambda k: (-rows[k], k))]
+    step = 1
+    while step < min(len(pieces), FARTHEST_PARTNER + 1):
+        free, pairs = list(range(len(pieces))), []
+        while free:
+            first = free.pop(0)
+            if first + step in free:
+                free.remove(first + step)
+                pairs.append((first, first + step))
+        joins = [_in_order(pieces[i].members, pieces[j].members) for i, j in pairs]
+        sound = [join for join, unsound in zip(joins, checks.unsound(joins)) if not unsound]
+        pieces = _joined(pieces, sound)
+        pieces.sort(key=lambda one: (-sum(rows[k] for k in one.members), one.members))
+        step = 1 if sound else step + 1
+    return _add_singly(pieces, checks)
+
+
+def _add_singly(pieces: list[_Cluster], checks: _Checks) -> list[_Cluster]:
+    """Add the datasets of smaller pieces to the largest one by one, where that is sound."""
+    largest, rest = pieces[0], []
+    for k in (k for piece in pieces[1:] for k in piece.members):
+        join = _in_order(largest.members, (k,))
+        if checks.unsound([join])[0]:
+            rest.append(_Cluster((k,)))
+        else:
+            largest = _Cluster(tuple(sorted(join[0] + join[1])), (*largest.joins, join))
+    return [largest, *rest]
+
+
+def _in_order(one: Group, two: Group) -> Join:
+    """Return two groups as a join: the group with the first dataset comes first."""
+    return (one, two) if one < two else (two, one)
+
+
+# --- joins of clusters ---------------------------------------------------------------------------
+
+
+def _join_lone(clusters: list[_Cluster], near: FloatArray, checks: _Checks) -> list[_Cluster]:
+    """Join datasets that are alone, the largest fall of the error first.
+
+    A join is made if the validated error falls, or if the dataset has too few rows for a model of
+    its own. Each cluster takes part in one join of a round.
+    """
+    for _ in range(JOIN_ROUNDS):
+        if len(clusters) < 2:
+            break
+        asked = _lone_pairs(clusters, near)
+        found = sorted(
+            (change, join)
+            for join, (change, error) in zip(asked, checks.change(asked))
+            if change < 0 or error == np.inf
+        )
+        chosen: list[Join] = []
+        used: set[int] = set()
+        for _, (left, right) in found:
+            if used.isdisjoint((left[0], right[0])) and not checks.unsound([(left, right)])[0]:
+                chosen.append((left, right))
+                used |= {left[0], right[0]}
+        if not chosen:
+            break
+        clusters = _joined(clusters, chosen)
+    return clusters
+
+
+def _lone_pairs(clusters: list[_Cluster], near: FloatArray) -> list[Join]:
+    """Return pairs of every dataset that is alone with the clusters nearest to it."""
+    centres = np.stack([near[list(one.members)].mean(axis=0) for one in clusters])
+    joins: dict[Join, None] = {}
+    for c, cluster in enumerate(clusters):
+        if len(cluster.members) > 1:
+            continue
+        distance = np.sum((centres - centres[c]) ** 2, axis=1)
+        for other in np.argsort(distance, kind="stable")[: NEIGHBOURS + 1]:
+            if other != c:
+                joins[_in_order(cluster.members, clusters[other].members)] = None
+    return list(joins)
+
+
+def _joined(clusters: list[_Cluster], joins: list[Join]) -> list[_Cluster]:
+    """Return clusters with some pairs of them joined."""
+    by_members = {one.members: one for one in clusters}
+    for left, right in joins:
+        below = (*by_members.pop(left).joins, *by_members.pop(right).joins)
+        both = tuple(sorted(left + right))
+        by_members[both] = _Cluster(both, (*below, (left, right)))
+    return list(by_members.values())
