@@ -22,9 +22,9 @@ covariance, so no ratio of noise variances has to be searched over.
 that joining saves is not overstated. The test for "apart" uses HC3, which is cautious where rows
 have much leverage: a difference must be large against it.
 
-**A heavy tail** of the columns (`Scatter.tail` above 1) means that new rows may be unlike all rows
-at hand. Then separate fits may cost far more on new rows than can be seen, so the upper limit of
-the gain is infinite, and "apart" must hold with all variances multiplied by the tail.
+**A heavy tail** of the columns (`Scatter.heavy`) means that new rows may be unlike all rows at
+hand. Then separate fits may cost far more on new rows than can be seen, so the upper limit of the gain is
+infinite unless the verdict is "apart".
 """
 
 import numpy as np
@@ -58,14 +58,12 @@ def robust_tests(sides: Sides, scatters: Scatters, delta: float) -> PairTests:
     one, two = sides
     pair = Geometry.of(one, two)
     K, Kt = pair.K, np.swapaxes(pair.K, -1, -2)
-    tail = np.maximum(scatters[0].tail, scatters[1].tail)
-    scale = np.stack([np.ones_like(tail), tail])
     meats = _meats(scatters)
     C = [
         linalg.symmetrise(K @ (side.inverse @ M @ side.inverse) @ Kt)
         for side, M in zip(sides, meats)
     ]
-    t = np.stack([np.trace(c, axis1=-2, axis2=-1) for c in C], axis=1) * scale[:, None]
+    t = np.stack([np.trace(c, axis1=-2, axis2=-1) for c in C], axis=1)
     total = t.sum(axis=1)
     saved, on_new_rows = _saved(sides, pair, meats)
     known = _known(sides, total[0], saved[2])
@@ -74,10 +72,9 @@ def robust_tests(sides: Sides, scatters: Scatters, delta: float) -> PairTests:
     plain = linalg.trace_product(pair.B, one.inverse + two.inverse)
     share = pair.bias_share(one, two, np.where(plain > 0, plain, 1.0))
     return PairTests(
-        e=np.maximum(np.linalg.eigvalsh(C[0] + C[1]), 0.0)[..., None, :]
-        * _as_grid(scale)[..., None],
+        e=np.maximum(np.linalg.eigvalsh(C[0] + C[1]), 0.0)[..., None, :],
         saved=saved[0][..., None],
-        saved_on_new_rows=(on_new_rows[1] * tail)[..., None],
+        saved_on_new_rows=on_new_rows[1][..., None],
         denominators=[
             (_as_grid(t[:, k]), np.broadcast_to(nu[k][..., None], (2, *nu[k].shape, 1)))
             for k in (0, 1)
@@ -93,8 +90,7 @@ def robust_tests(sides: Sides, scatters: Scatters, delta: float) -> PairTests:
 
 def heavy_tailed(scatters: Scatters) -> BoolArray:
     """Say for which pairs (B,) a column of either side has a heavy tail."""
-    heavy: BoolArray = np.maximum(scatters[0].tail, scatters[1].tail) > 1
-    return heavy
+    return scatters[0].heavy | scatters[1].heavy
 
 
 def _meats(scatters: Scatters) -> list[FloatArray]:

@@ -14,8 +14,8 @@ nu          degrees of freedom of tr(G^+ M2): 2 (sum u_i)^2 / sum u_i^2 with    
             u_i = h_i w_i e_i^2 / (1 - h_i), at most n - rank
 inflation   tr(G^+ M2) / (s2 rank), drawn towards one: how much larger the variance   (K,)
             of the fit is than equal noise would make it
-tail        how far the row of largest leverage is beyond what normal columns   (K,)
-            explain; 1 if it is not
+heavy       whether the largest leverage is beyond what normal columns          (K,)
+            explain
 ==========  ==================================================================  ============
 
 G^+ M2 G^+ and G^+ M3 G^+ are the covariances HC2 and HC3 of MacKinnon and White (1985). With equal
@@ -26,9 +26,9 @@ The degrees of freedom are those of Satterthwaite's approximation. For normal re
 power is three times the square of the second, so the formula gives two thirds of the rows. It
 falls to two where one row carries everything.
 
-A **tail** above 1 is a warning: columns with a heavy tail may have values on new rows that no row
-at hand resembles, and no covariance from the rows at hand can tell what such values cost. Flags
-are left out of it, because a new row cannot go beyond 0 and 1.
+Columns with a **heavy** tail may have values on new rows that no row at hand resembles, and no
+covariance from the rows at hand can tell what such values cost. Flags are left out of it, because a
+new row cannot go beyond 0 and 1.
 """
 
 from collections.abc import Sequence
@@ -48,9 +48,9 @@ from conjoin.moments.gram import gram_by_dataset
 # A row with 1 - h below this is fitted exactly: its residual is rounding, and nothing is known of
 # its noise but that of its dataset. Rounding of h itself is near 1e-12.
 EXACT_FIT = 1e-6
-# Chance that normal columns give a dataset a tail above 1. Between 0.001 and 0.05 hardly any real
-# table changes sides: leverages are either like those of normal columns or far beyond.
-TAIL_CHANCE = 0.01
+# Chance that normal columns count as heavy. Between 0.001 and 0.05 hardly any real table changes
+# sides: leverages are either like those of normal columns or far beyond.
+HEAVY_CHANCE = 0.01
 # Least degrees of freedom of a variance: the law of a ratio needs a positive number, and below one
 # nothing is known anyway.
 LEAST_NU = 1.0
@@ -70,7 +70,8 @@ class Scatter:
     ----------
     unbiased, cautious : arrays (K, p, p)
         M2 and M3.
-    nu, tail, inflation : arrays (K,)
+    nu, inflation : arrays (K,)
+    heavy : array of bool (K,)
 
     Examples
     --------
@@ -87,7 +88,7 @@ class Scatter:
     unbiased: FloatArray
     cautious: FloatArray
     nu: FloatArray
-    tail: FloatArray
+    heavy: BoolArray
     inflation: FloatArray
 
     @classmethod
@@ -128,7 +129,7 @@ class Scatter:
             unbiased=_meat(Z, w * unbiased, starts, dataset),
             cautious=_meat(Z, w * cautious, starts, dataset),
             nu=nu,
-            tail=_tails(Z, w, starts, moments, h),
+            heavy=_is_heavy(Z, w, starts, moments, h),
             inflation=_inflation(total, rss, df, rank, nu),
         )
 
@@ -138,7 +139,7 @@ class Scatter:
 
         The sums of scores of the folds have the same covariance as sums of independent rows, so
         their own second moments replace those of rows. They have one degree of freedom for each
-        fold but one. Leverages are taken to be equal inside a dataset. No tail is seen.
+        fold but one. Leverages are taken to be equal inside a dataset. No heavy tail is seen.
         """
         moments = folds.union(1)
         fit = fit_ols(moments)
@@ -157,7 +158,7 @@ class Scatter:
             unbiased=unbiased,
             cautious=unbiased * factor[:, None, None],
             nu=nu,
-            tail=np.ones(len(df)),
+            heavy=np.zeros(len(df), dtype=bool),
             inflation=_inflation(total, fit.rss, moments.n - fit.rank, fit.rank, nu),
         )
 
@@ -165,7 +166,8 @@ class Scatter:
         """Return the scatter of unions of datasets, as a stack (B,); `n` (K,) are rows.
 
         Scores of a union add up. A dataset's share of the rows is about its share of the variance,
-        and degrees of freedom and tails are averaged accordingly.
+        and degrees of freedom are averaged accordingly. A union is heavy if datasets with half of
+        its rows are.
         """
         if all(len(group) == 1 for group in groups):
             return self[np.array([group[0] for group in groups], dtype=int)]
@@ -175,20 +177,21 @@ class Scatter:
             np.stack([self.unbiased[i].sum(axis=0) for i in groups]),
             np.stack([self.cautious[i].sum(axis=0) for i in groups]),
             np.array(nu),
-            np.array([share @ self.tail[i] for share, i in zip(shares, groups)]),
+            np.array([share @ self.heavy[i] >= 0.5 for share, i in zip(shares, groups)]),
             np.array([share @ self.inflation[i] for share, i in zip(shares, groups)]),
         )
 
     def __getitem__(self, index: Any) -> "Scatter":
         """Select datasets."""
-        fields = (self.unbiased, self.cautious, self.nu, self.tail, self.inflation)
+        fields = (self.unbiased, self.cautious, self.nu, self.heavy, self.inflation)
         return Scatter(*(field[index] for field in fields))
 
     def grown(self, factor: FloatArray) -> "Scatter":
         """Return the scatter (F,) of one dataset with `factor` (F,) times the rows."""
         by = factor[:, None, None]
-        tail, inflation = (np.broadcast_to(x, factor.shape) for x in (self.tail, self.inflation))
-        return Scatter(self.unbiased * by, self.cautious * by, self.nu * factor, tail, inflation)
+        heavy = np.broadcast_to(self.heavy, factor.shape)
+        inflation = np.broadcast_to(self.inflation, factor.shape)
+        return Scatter(self.unbiased * by, self.cautious * by, self.nu * factor, heavy, inflation)
 
 
 def _quadratic_by_dataset(Z: FloatArray, inverse: FloatArray, starts: IntArray) -> FloatArray:
@@ -221,14 +224,14 @@ def _inflation(
     return np.clip(1 + kept * distance, LEAST_INFLATION, MOST_INFLATION)
 
 
-def _tails(
+def _is_heavy(
     Z: FloatArray, w: FloatArray, starts: IntArray, moments: Moments, h: FloatArray
-) -> FloatArray:
-    """Return the tail of each dataset (K,).
+) -> BoolArray:
+    """Say in which datasets (K,) the largest leverage is beyond what normal columns explain.
 
     For normal columns h / (1 - h) (n - r) / r has an F distribution with r and n - r degrees of
     freedom. The largest of n such values is compared with the quantile that it exceeds with
-    probability `TAIL_CHANCE`.
+    probability `HEAVY_CHANCE`.
     """
     wide = ~_is_flag(Z)
     if not wide.all():
@@ -239,13 +242,11 @@ def _tails(
         rank = linalg.inverse_and_rank(moments.G)[1]
     largest = np.array([h[i:j].max(initial=0.0) for i, j in zip(starts[:-1], starts[1:])])
     n, r = np.maximum(moments.n, 1.0), np.maximum(rank, 1).astype(float)
-    rest = n - r
-    known = rest >= 1
-    rest = np.where(known, rest, 1.0)
-    left = np.maximum(1 - largest, EXACT_FIT)
-    ratio = largest / left * rest / r
-    usual = fdtri(r, rest, 1 - TAIL_CHANCE / n)
-    return np.where(known, np.maximum(ratio / usual, 1.0), 1.0)
+    known = n - r >= 1
+    rest = np.where(known, n - r, 1.0)
+    ratio = largest / np.maximum(1 - largest, EXACT_FIT) * rest / r
+    heavy: BoolArray = known & (ratio > fdtri(r, rest, 1 - HEAVY_CHANCE / n))
+    return heavy
 
 
 def _is_flag(Z: FloatArray) -> BoolArray:
