@@ -16,7 +16,8 @@ s           square roots of the diagonal of G                               (...
 given all other columns (one over the diagonal of R^-1). The decision depends neither on the units
 of the columns nor on their order. **Dependent columns** get the Moore-Penrose inverse in the given
 coordinates, as the paper's overparametrised section defines it. It is not invariant to a change of
-those coordinates.
+those coordinates. Directions that hardly differ over all rows together are stretched before they
+come here (`moments.collinear`), so that rounding does not make columns look dependent.
 """
 
 import numpy as np

@@ -60,3 +60,18 @@ def test_algorithm_3_is_recorded_step_by_step():
     assert result.clusters == [["d1", "d2"], ["d3", "d4"]]
     assert [line.joined for line in result.ledger()] == [True, False, True]
     assert all(np.isfinite(line.score.score) for line in result.ledger())
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-6, 1e-8])
+def test_pairs_keep_directions_that_numpy_keeps(eps):
+    def compared(eps):
+        rng, tables = np.random.default_rng(0), []
+        for _ in range(2):
+            a, z, noise = rng.standard_normal((3, 60))
+            tables.append({"a": a, "b": a + eps * z, "y": z + 0.1 * noise})
+        return conjoin.compare(*tables, target="y")
+
+    found, expected = compared(eps), compared(0.5)  # two columns that span the same
+    assert found.verdict == expected.verdict
+    assert found.gain == pytest.approx(expected.gain, rel=1e-4)
+    assert found.error_joined == pytest.approx(expected.error_joined, rel=1e-4)
