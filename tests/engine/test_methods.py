@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import conjoin
 from conjoin.api.request import PARTITION_METHODS
 from conjoin.engine.methods import METHODS, validate_search
 from tests.collections_ import make
@@ -46,3 +47,68 @@ def test_one_cluster_is_the_pooled_fit():
     assert chosen.labels.max() == 0
     assert chosen.clusters is chosen.pooled
     assert np.ptp(chosen.pooled.coef, axis=0).max() == 0
+
+
+# --- what every partition keeps to ---------------------------------------------------------------
+
+TABLES = {
+    "clusters": conjoin.datasets.make_clusters(sizes=(4, 3, 1), n=40, p=3, distance=2.0).tables(),
+    "alike": conjoin.datasets.make_clusters(sizes=(9,), n=15, p=4, distance=0.0).tables(),
+    "apart": conjoin.datasets.make_clusters(sizes=(1,) * 7, n=60, p=3, distance=3.0).tables(),
+}
+
+
+@pytest.fixture(scope="module")
+def bikes():
+    """The bundled table: bikes rented in Seoul, by hour."""
+    return conjoin.partition(conjoin.datasets.load_seoul_bikes(), target="rented_bikes", by="hour")
+
+
+@pytest.fixture(scope="module", params=[*TABLES, "bikes"])
+def result(request, bikes):
+    if request.param == "bikes":
+        return bikes
+    return conjoin.partition(TABLES[request.param], target="y")
+
+
+def test_a_cluster_of_one_dataset_is_its_own_model(result):
+    own, models = result.using("separate").coefficients, result.using("clusters").coefficients
+    plain = result.using("plain").coefficients
+    for members, model in zip(result.clusters, result.models):
+        if len(members) > 1:
+            continue
+        expected = own[members[0]]
+        for found in (model, models[members[0]], plain[members[0]]):
+            assert found.intercept == pytest.approx(expected.intercept, rel=1e-9)
+            assert found.coef == pytest.approx(expected.coef, rel=1e-9)
+            assert found.error == pytest.approx(expected.error, rel=1e-9)
+
+
+def test_every_join_holds_on_held_out_rows(result):
+    joined = [line for line in result.ledger() if line.joined]
+    assert len(joined) == len(result.labels) - len(result.clusters)
+    for line in joined:
+        assert line.verdict != "apart"
+        assert line.validated_change <= line.standard_error
+
+
+def test_plain_clusters_are_least_squares(bikes):
+    data = conjoin.datasets.load_seoul_bikes()
+    names = list(bikes.features)
+    table = {name: np.asarray(data[name], dtype=float) for name in (*names, "rented_bikes")}
+    rows = np.isin(np.asarray(data["hour"]).astype(str), ["4", "5"])
+    X = np.column_stack([np.ones(rows.sum()), *(table[name][rows] for name in names)])
+    expected = np.linalg.lstsq(X, table["rented_bikes"][rows], rcond=None)[0]
+    found = bikes.using("plain").coefficients["4"]
+    assert [found.intercept, *found.coef.values()] == pytest.approx(expected, rel=1e-6)
+    assert "plain" not in bikes.weights
+
+
+def test_quiet_hours_keep_their_own_signs(bikes):
+    cluster = next(i for i, members in enumerate(bikes.clusters) if "4" in members)
+    assert bikes.clusters[cluster] == ["4", "5"]
+    model, plain = bikes.models[cluster], bikes.using("plain").coefficients["4"]
+    assert 57 < np.sqrt(model.error) < 60
+    assert model.coef["temperature"] > 0
+    for name, value in plain.coef.items():
+        assert np.sign(model.coef[name]) == np.sign(value), name

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from conjoin.models.partial import SLOPES, fit_variances
+from conjoin.models.problem import LeastSquares
+from conjoin.strategies.joins import ROWS_PER_COLUMN, ValidatedJoins
+from conjoin.strategies.refits import clusters
+from conjoin.strategies.validation import validate
+from tests.collections_ import make
+
+
+def setting(**kind):
+    truth = make(**kind)
+    moments = truth.moments
+    hyper = fit_variances(moments, SLOPES)
+    K = moments.shape[0]
+    return (
+        LeastSquares(truth.folds),
+        hyper,
+        ValidatedJoins.of(truth.folds, hyper, np.full(K, 1 / K)),
+    )
+
+
+def errors(labels, problem, hyper):
+    losses = validate(clusters(np.asarray(labels), hyper), problem).losses
+    return losses / problem.moments.w
+
+
+@pytest.mark.parametrize(
+    ("pair", "apart", "joined"),
+    [
+        (((0,), (3,)), [0, 1, 2, 3, 4, 5], [0, 1, 2, 0, 3, 4]),
+        (((0, 3), (1,)), [0, 1, 2, 0, 3, 4], [0, 0, 1, 0, 2, 3]),
+        (((0, 3), (1, 4)), [0, 1, 2, 0, 1, 3], [0, 0, 1, 0, 0, 2]),
+    ],
+)
+def test_a_change_is_the_difference_of_two_validated_partitions(pair, apart, joined):
+    problem, hyper, joins = setting(kind="clusters", K=6, n=25, p=3)
+    change = errors(joined, problem, hyper) - errors(apart, problem, hyper)
+    inside = [*pair[0], *pair[1]]
+    by_fold = change[:, inside].mean(axis=1)
+    found, standard_error = joins.changes([pair])
+    assert_allclose(found, by_fold.sum(), rtol=1e-6, atol=1e-12)
+    assert standard_error[0] >= np.sqrt(10) * by_fold.std(ddof=1) * (1 - 1e-9)
+
+
+def test_known_groups_and_new_ones_give_the_same_numbers():
+    _, _, joins = setting(kind="clusters", K=6, n=25, p=3)
+    _, _, fresh = setting(kind="clusters", K=6, n=25, p=3)
+    tree = [((0,), (3,)), ((1,), (4,)), ((0, 3), (1, 4))]
+    together = joins.changes(tree)
+    one_by_one = [fresh.changes([pair]) for pair in reversed(tree)][::-1]
+    assert_allclose(together[0], [change[0] for change, _ in one_by_one], rtol=1e-9)
+    assert_allclose(together[1], [error[0] for _, error in one_by_one], rtol=1e-9)
+
+
+def test_joining_helps_equal_datasets_and_hurts_different_ones():
+    _, _, joins = setting(kind="clusters", K=6, n=40, p=4, clusters=3)
+    change, error = joins.changes([((0,), (3,)), ((0,), (1,))])
+    assert change[0] < 0
+    assert change[1] > error[1]
+
+
+def test_a_dataset_with_few_rows_shows_no_difference():
+    p = 4
+    few = ROWS_PER_COLUMN * (p + 1) - 1
+    _, _, joins = setting(kind="clusters", K=4, p=p, clusters=2, sizes=[few, 60, 60, 60])
+    error = joins.changes([((0,), (1,)), ((2,), (1,))])[1]
+    assert error[0] == np.inf
+    assert np.isfinite(error[1])
+
+
+def test_no_pairs_have_no_changes():
+    _, _, joins = setting(kind="clusters", K=4, n=20, p=2)
+    assert [len(values) for values in joins.changes([])] == [0, 0]
