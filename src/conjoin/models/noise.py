@@ -71,9 +71,19 @@ def pair_noise(rss: FloatArray, df: FloatArray, q: FloatArray, n: FloatArray) ->
 
 def shrink(rss: FloatArray, df: FloatArray, floor: float = TINY) -> FloatArray:
     """Return variances rss / df (K,) shrunk towards each other, never below `floor`."""
-    pooled = max(float(rss.sum() / df.sum()), floor) if df.any() else floor
-    df0, centre = _prior(np.maximum(rss, floor), df, pooled)
+    df0, centre = noise_prior(rss, df, floor)
     return _posterior_scale(rss, df, df0, centre, floor)
+
+
+def noise_prior(rss: FloatArray, df: FloatArray, floor: float = TINY) -> tuple[float, float]:
+    """Return df0 and s2_0, towards which `shrink` draws the variances rss / df (K,)."""
+    pooled = max(float(rss.sum() / df.sum()), floor) if df.any() else floor
+    return _prior(np.maximum(rss, floor), df, pooled)
+
+
+def posterior_noise(rss: float, df: float, df0: float, centre: float) -> float:
+    """Return the variance of one dataset shrunk towards a known prior, as in `shrink`."""
+    return centre if np.isinf(df0) else (rss + df0 * centre) / (df + df0)
 
 
 def _posterior_scale(

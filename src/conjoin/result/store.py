@@ -21,8 +21,8 @@ from conjoin._typing import AnyArray
 from conjoin.files import write_text
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
-from conjoin.result.placement import Placement
-from conjoin.result.values import Alternative, Estimate, Merge
+from conjoin.result.placement import Placement, StrategyPrior
+from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ FORMAT_VERSION = 2  # 1: history and verdicts apart, options by the names of ver
 SCORE_NUMBERS = ("log_loss", "brier", "auc")
 DETAIL_ARRAYS = ("own", "own_spread", "degrees", "cluster_spread", "noise")
 PLACEMENT_ARRAYS = ("centre", "covariance", "datasets", "means")
+PRIOR_ARRAYS = ("centre", "covariance", "shares")
 
 
 def save(result: "Partition", path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
@@ -82,7 +83,20 @@ def _content(result: "Partition") -> dict[str, Any]:
         "settings": dict(result.settings),
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
-        "placement": _placement(result.analysis.placement),
+        "placement": _placement(result.analysis.placement, result.strategy),
+        **({"added": _added(result.added)} if result.added else {}),
+    }
+
+
+def _added(added: Mapping[str, Assignment]) -> dict[str, Any]:
+    """Return the datasets that got a model after fitting."""
+    return {
+        "datasets": list(added),
+        "models": _fits([one.model for one in added.values()]),
+        "cluster": [one.cluster for one in added.values()],
+        "probabilities": [[*one.probabilities, one.probability_new] for one in added.values()],
+        "errors": [{name: _number(x) for name, x in one.errors.items()} for one in added.values()],
+        "standard_error": [_number(one.standard_error) for one in added.values()],
     }
 
 
@@ -174,7 +188,7 @@ def _map(found: Map) -> dict[str, Any]:
     }
 
 
-def _placement(placement: Placement) -> dict[str, Any]:
+def _placement(placement: Placement, strategy: str) -> dict[str, Any]:
     basis = placement.basis
     return {
         "basis": {
@@ -186,6 +200,17 @@ def _placement(placement: Placement) -> dict[str, Any]:
         },
         "noise": placement.noise,
         **{name: array_to_plain(getattr(placement, name)) for name in PLACEMENT_ARRAYS},
+        "priors": [_prior(one) for one in placement.needed(strategy)],
+    }
+
+
+def _prior(one: StrategyPrior) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "weight": one.weight,
+        "noise": one.prior.noise,
+        "noise_df": _number(one.prior.noise_df),
+        **{name: array_to_plain(getattr(one.prior, name)) for name in PRIOR_ARRAYS},
     }
 
 

@@ -9,7 +9,7 @@ validation uses has seen the held-out rows.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -88,14 +88,36 @@ def clusters(labels: IntArray, hyper: Hyper) -> Refit:
     return refit
 
 
+@dataclass(frozen=True, eq=False)
+class PartialPooling:
+    """A refit with known variances, which a new dataset can be placed by (`engine.placing`)."""
+
+    hyper: Hyper
+
+    def __call__(self, moments: Moments) -> FloatArray:
+        """Shrink the coefficients of each dataset towards a common centre."""
+        return coefficients(moments, self.hyper)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftClusters:
+    """A refit with a known mixture, which a new dataset can be placed by (`engine.placing`)."""
+
+    mixture: Mixture
+
+    def __call__(self, moments: Moments) -> FloatArray:
+        """Shrink the coefficients of each dataset towards the centres of the mixture."""
+        return mixture_coefficients(moments, self.mixture)
+
+
 def partial_pooling(hyper: Hyper) -> Refit:
     """Shrink the coefficients of each dataset towards a common centre, by known variances."""
-    return lambda moments: coefficients(moments, hyper)
+    return PartialPooling(hyper)
 
 
 def soft_clusters(mixture: Mixture) -> Refit:
     """Shrink the coefficients of each dataset towards the centres of a mixture."""
-    return lambda moments: mixture_coefficients(moments, mixture)
+    return SoftClusters(mixture)
 
 
 # --- refits that estimate their variances again --------------------------------------------------
