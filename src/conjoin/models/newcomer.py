@@ -32,6 +32,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from conjoin import linalg
@@ -78,11 +79,11 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Probability of each component (C,), its coefficients (C, p), and the noise variance."""
+    """Probability of each component (C,), its coefficients (C, p), and the log density of rows."""
 
     probability: FloatArray
     components: FloatArray
-    noise: float
+    log_evidence: float
 
     @property
     def beta(self) -> FloatArray:
@@ -105,8 +106,15 @@ def average_coefficients(
     t: FloatArray,
     family: GlmFamily | None = None,
 ) -> FloatArray:
-    """Return the weighted mean of the coefficients (p,) under several priors."""
-    beta: FloatArray = weights @ np.stack([place(one, Z, t, family).beta for one in priors])
+    """Return the mean of the coefficients (p,) under several priors (Bayesian model averaging).
+
+    `weights` are the prior weights of the priors. Each is multiplied by the density that its prior
+    gives the rows.
+    """
+    placed = [place(one, Z, t, family) for one in priors]
+    with np.errstate(divide="ignore"):
+        log = np.log(weights) + np.array([one.log_evidence for one in placed])
+    beta: FloatArray = _normalised(log) @ np.stack([one.beta for one in placed])
     return beta
 
 
@@ -134,22 +142,24 @@ def held_out_losses(
 def _by_squares(prior: Prior, m: Moments) -> Placed:
     """Average the components over the noise variances that the new dataset may have."""
     log, beta, noises = [], [], possible_noises(prior.noise, prior.noise_df)
+    shares = np.log(prior.shares / prior.shares.sum())
     for noise in noises:
         G = np.broadcast_to(m.G / noise, prior.covariance.shape)
         step, drop, inner = _step(prior, G, m.h / noise)
         distance = m.sse(prior.centre) / noise - drop + float(m.n) * np.log(noise)
-        log.append(np.log(prior.shares) - 0.5 * (distance + np.linalg.slogdet(inner)[1]))
+        log.append(shares - 0.5 * (distance + np.linalg.slogdet(inner)[1]))
         beta.append(prior.centre + step)
-    joint = _normalised(np.stack(log))
+    stacked = np.stack(log)
+    joint = _normalised(stacked)
     probability = joint.sum(axis=0)
     share = joint / np.maximum(probability, TINY)
     components = np.einsum("qc,qcp->cp", share, np.stack(beta))
-    return Placed(probability, components, float(joint.sum(axis=1) @ noises))
+    return Placed(probability, components, float(logsumexp(stacked)) - np.log(len(noises)))
 
 
 def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily) -> Placed:
     """Return the same for classes and counts, by Laplace's approximation."""
-    count, noise = len(prior.centre), prior.noise
+    count, noise, shares = len(prior.centre), prior.noise, prior.shares / prior.shares.sum()
     rows = PaddedRows(
         np.broadcast_to(Z, (count, *Z.shape)),
         np.broadcast_to(y, (count, len(y))),
@@ -169,8 +179,8 @@ def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily
     pull = linalg.dot(away, linalg.matvec(linalg.inverse(prior.covariance), away))
     loss = rows.loss(beta, family) / noise
     logdet = np.linalg.slogdet(inner)[1]
-    probability = _normalised(np.log(prior.shares) - (loss + 0.5 * (pull + logdet)))
-    return Placed(probability, beta, noise)
+    log = np.log(shares) - (loss + 0.5 * (pull + logdet))
+    return Placed(_normalised(log), beta, float(logsumexp(log)))
 
 
 def _step(prior: Prior, G: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

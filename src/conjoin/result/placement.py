@@ -9,7 +9,8 @@ Two questions, two kinds of prior (`models.newcomer`):
 - *Which cluster is it like?* One component a cluster, with the posterior of its coefficients, and
   one for a dataset that belongs to none.
 - *What is its model?* The prior that each strategy learned from the known datasets. The models are
-  averaged with the weights that the strategies have in "auto".
+  averaged. The weight of a strategy is that in "auto" times the density that its prior gives the
+  new rows.
 """
 
 from collections.abc import Sequence
@@ -27,9 +28,10 @@ from conjoin.moments.folds import deal
 # Rows of the new dataset are held out one by one, with more rows than this in so many folds: the
 # model is then fitted to 95 % of them, so its error is that of nearly all rows.
 MOST_FOLDS = 20
-# Strategies of less weight in "auto" are left out of the model of a new dataset. They would change
-# it by less than a thousandth of the difference between strategies, and files would be larger.
-LEAST_WEIGHT = 1e-3
+# Weight of a strategy for a new dataset at least. Weights in "auto" say which strategy is best for
+# the known datasets. A new dataset may be unlike them; 1 % lets its rows say so, since densities of
+# even ten rows differ by far more than a factor of 100 where a strategy is wrong for them.
+LEAST_WEIGHT = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,15 +124,8 @@ class Placement:
         named = [one.prior for one in self.priors if one.name == strategy]
         if named:
             return named, np.ones(1)
-        weighted = self.needed("auto")
-        weights = np.array([one.weight for one in weighted])
-        return [one.prior for one in weighted], weights / weights.sum()
-
-    def needed(self, strategy: str) -> tuple[StrategyPrior, ...]:
-        """Return the priors that models of new datasets need under a strategy."""
-        return tuple(
-            one for one in self.priors if one.weight >= LEAST_WEIGHT or one.name == strategy
-        )
+        weights = np.array([max(one.weight, LEAST_WEIGHT) for one in self.priors])
+        return [one.prior for one in self.priors], weights / weights.sum()
 
     def _working(
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None

@@ -83,7 +83,7 @@ def _content(result: "Partition") -> dict[str, Any]:
         "settings": dict(result.settings),
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
-        "placement": _placement(result.analysis.placement, result.strategy),
+        "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
     }
 
@@ -188,7 +188,7 @@ def _map(found: Map) -> dict[str, Any]:
     }
 
 
-def _placement(placement: Placement, strategy: str) -> dict[str, Any]:
+def _placement(placement: Placement) -> dict[str, Any]:
     basis = placement.basis
     return {
         "basis": {
@@ -200,7 +200,7 @@ def _placement(placement: Placement, strategy: str) -> dict[str, Any]:
         },
         "noise": placement.noise,
         **{name: array_to_plain(getattr(placement, name)) for name in PLACEMENT_ARRAYS},
-        "priors": [_prior(one) for one in placement.needed(strategy)],
+        "priors": [_prior(one) for one in placement.priors],
     }
 
 
