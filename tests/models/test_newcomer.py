@@ -156,3 +156,17 @@ def test_held_out_rows_are_predicted_from_the_others(family):
         eta = Z[out] @ beta
         expected = (t[out] - eta) ** 2 if family is None else family.loss(t[out], eta)
         assert_allclose(losses[out], expected)
+
+
+def test_few_rows_take_a_shorter_way_to_the_same_place():
+    prior, rng = random_prior(noise_df=5.0), np.random.default_rng(7)
+    Z, t = rng.standard_normal((2, 3)), rng.standard_normal(2)
+    short, long = place(prior, Z, t), place(prior, np.vstack([Z, np.zeros((2, 3))]), np.r_[t, 0, 0])
+    common = replace(prior, noise_df=float("inf"))
+    one, two = (
+        place(common, Z, t),
+        place(common, np.vstack([Z, np.zeros((2, 3))]), np.r_[t, 0.0, 0.0]),
+    )
+    assert_allclose(one.components, two.components)  # rows of zeros tell nothing of coefficients
+    assert_allclose(one.probability, two.probability)
+    assert not np.allclose(short.components, long.components)  # but of the noise

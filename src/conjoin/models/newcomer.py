@@ -20,15 +20,16 @@ step        from m to the coefficients given the rows                          (
 With h' = h - G m the step is S (I + G S)^-1 h'. The log density of the rows is, up to a constant
 that all components share, -1/2 [squared residuals at m / noise - h'step + log det(I + G S)].
 
-**Noise.** For numbers the new dataset has its own noise variance. It is shrunk towards that of the
-known datasets by the formula of `models.noise`, with the expected residual squares of the new rows.
-Residuals depend on the coefficients and these on the noise, so the two take turns.
+**Noise.** A strategy whose datasets have one noise variance has it for the new dataset too. If its
+datasets differ in noise, the new one may have any noise that the law of `models.noise` allows. The
+coefficients are averaged over such noise variances, each with the density that it gives the rows.
 
 **Classes and counts.** Newton's method repeats the step with the moments at the coefficients found
-so far (Laplace's approximation). The noise is the common one.
+so far (Laplace's approximation). The noise is the common one. Counts have the density of Nelder and
+Pregibon (1987), "An extended quasi-likelihood function", so that dispersions can be compared.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,9 @@ STAYS = 1e-8
 # Noise variances that are tried for a new dataset, of equal prior probability.
 NOISES = 20
 TINY = 1e-300  # in place of the probability zero of a component
+
+# From a noise variance to the log density (C,) and the coefficients (C, p) of each component.
+Update = Callable[[float], tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,7 @@ class Placed:
 def place(prior: Prior, Z: FloatArray, t: FloatArray, family: GlmFamily | None = None) -> Placed:
     """Update a prior with rows: design Z (n, d), and target t (n,), for classes their numbers."""
     if family is None:
-        return _by_squares(prior, Moments.from_rows(Z, t))
+        return _by_squares(prior, Z, t)
     return _by_likelihood(prior, Z, t, family)
 
 
@@ -139,22 +143,46 @@ def held_out_losses(
     return losses
 
 
-def _by_squares(prior: Prior, m: Moments) -> Placed:
+def _by_squares(prior: Prior, Z: FloatArray, t: FloatArray) -> Placed:
     """Average the components over the noise variances that the new dataset may have."""
-    log, beta, noises = [], [], possible_noises(prior.noise, prior.noise_df)
-    shares = np.log(prior.shares / prior.shares.sum())
-    for noise in noises:
-        G = np.broadcast_to(m.G / noise, prior.covariance.shape)
-        step, drop, inner = _step(prior, G, m.h / noise)
-        distance = m.sse(prior.centre) / noise - drop + float(m.n) * np.log(noise)
-        log.append(shares - 0.5 * (distance + np.linalg.slogdet(inner)[1]))
-        beta.append(prior.centre + step)
-    stacked = np.stack(log)
+    noises = possible_noises(prior.noise, prior.noise_df)
+    update = _from_rows(prior, Z, t) if len(t) < Z.shape[1] else _from_moments(prior, Z, t)
+    log, beta = zip(*(update(noise) for noise in noises))
+    stacked = np.stack(log) + np.log(prior.shares / prior.shares.sum())
     joint = _normalised(stacked)
     probability = joint.sum(axis=0)
     share = joint / np.maximum(probability, TINY)
     components = np.einsum("qc,qcp->cp", share, np.stack(beta))
     return Placed(probability, components, float(logsumexp(stacked)) - np.log(len(noises)))
+
+
+def _from_moments(prior: Prior, Z: FloatArray, t: FloatArray) -> Update:
+    """Return log densities and coefficients by the formulas of the module, p x p matrices."""
+    m = Moments.from_rows(Z, t)
+    squares = m.sse(prior.centre)
+
+    def update(noise: float) -> tuple[FloatArray, FloatArray]:
+        G = np.broadcast_to(m.G / noise, prior.covariance.shape)
+        step, drop, inner = _step(prior, G, m.h / noise)
+        distance = squares / noise - drop + len(t) * np.log(noise)
+        return -0.5 * (distance + np.linalg.slogdet(inner)[1]), prior.centre + step
+
+    return update
+
+
+def _from_rows(prior: Prior, Z: FloatArray, t: FloatArray) -> Update:
+    """Return the same from the covariance of the rows (n, n), for fewer rows than columns."""
+    to_rows = np.matmul(prior.covariance, Z.T)
+    between = np.matmul(Z, to_rows)
+    misfit = t - prior.centre @ Z.T
+
+    def update(noise: float) -> tuple[FloatArray, FloatArray]:
+        covariance = between + noise * np.eye(len(t))
+        pull = np.linalg.solve(covariance, misfit[..., None])[..., 0]
+        distance = linalg.dot(misfit, pull) + np.linalg.slogdet(covariance)[1]
+        return -0.5 * distance, prior.centre + linalg.matvec(to_rows, pull)
+
+    return update
 
 
 def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily) -> Placed:
@@ -180,6 +208,8 @@ def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily
     loss = rows.loss(beta, family) / noise
     logdet = np.linalg.slogdet(inner)[1]
     log = np.log(shares) - (loss + 0.5 * (pull + logdet))
+    if family.free_dispersion:  # the density of counts by extended quasi-likelihood
+        log = log - 0.5 * len(y) * np.log(noise)
     return Placed(_normalised(log), beta, float(logsumexp(log)))
 
 
