@@ -81,11 +81,6 @@ def noise_prior(rss: FloatArray, df: FloatArray, floor: float = TINY) -> tuple[f
     return _prior(np.maximum(rss, floor), df, pooled)
 
 
-def posterior_noise(rss: float, df: float, df0: float, centre: float) -> float:
-    """Return the variance of one dataset shrunk towards a known prior, as in `shrink`."""
-    return centre if np.isinf(df0) else (rss + df0 * centre) / (df + df0)
-
-
 def _posterior_scale(
     rss: FloatArray,
     df: FloatArray,

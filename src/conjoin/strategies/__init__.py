@@ -15,5 +15,6 @@ STRATEGIES = (
     "slopes",
     "partial",
     "full",
+    "lowrank",
     "mixture",
 )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from conjoin.execution import side_by_side
 from conjoin.grouping.search import Search
-from conjoin.models.effort import LARGE, is_quick, is_small, operations
+from conjoin.models.effort import LARGE, is_large, is_quick, is_small, operations
+from conjoin.models.lowrank import fit_low_rank
 from conjoin.models.partial import (
     DIAGONAL,
     INTERCEPT,
@@ -26,6 +27,7 @@ from conjoin.strategies.refits import (
     Refit,
     diagonal_outside,
     full_outside,
+    low_rank_outside,
     mixture_outside,
     partial_outside,
     partial_pooling,
@@ -120,6 +122,10 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
     if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
         refits["full"] = partial_pooling(fit_full(moments, hypers["partial"]))
         outside["full"] = full_outside(find_diagonal)
+    low = None if is_large(moments) else fit_low_rank(moments, hypers["partial"])
+    if low is not None:
+        refits["lowrank"] = partial_pooling(low.hyper)
+        outside["lowrank"] = low_rank_outside(find_diagonal, low.rank)
     if moments.shape[0] <= FEW_FOR_MIXTURES:
         outside["mixture"] = mixture_outside(find["slopes"])
     return Plan(refits, {**refits, **outside} if is_small(moments) else refits, search)

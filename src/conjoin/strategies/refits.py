@@ -16,6 +16,7 @@ import numpy as np
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.search import Search
+from conjoin.models.lowrank import fit_rank
 from conjoin.models.mixture import Mixture, mixture_coefficients
 from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients, fit_full, fit_variances
 from conjoin.models.problem import Problem
@@ -154,6 +155,17 @@ def partial_outside(find: FindVariances) -> Refit:
 def full_outside(find_diagonal: FindVariances) -> Refit:
     """Partial pooling with a full covariance estimated from the same moments."""
     return lambda moments: coefficients(moments, fit_full(moments, find_diagonal(moments)))
+
+
+def low_rank_outside(find_diagonal: FindVariances, rank: int) -> Refit:
+    """Partial pooling near a subspace of the same rank, found from the same moments."""
+
+    def refit(moments: Moments) -> FloatArray:
+        start = find_diagonal(moments)
+        full = fit_full(moments, start)
+        return coefficients(moments, fit_rank(moments, start, full, rank, FOLD_STEPS).hyper)
+
+    return refit
 
 
 def mixture_outside(find_slopes: FindVariances) -> Refit:
