@@ -28,6 +28,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray
+from conjoin.models.effort import is_small
 from conjoin.models.partial import (
     EVIDENCE_CLOSE,
     SPREAD_BOUNDS,
@@ -43,7 +44,9 @@ MOST_RANKS = 3  # more hidden ways to differ are what a full covariance is for
 # Datasets for each direction at least: a direction is seen through one number of each dataset, and
 # ten observations for each parameter are the usual rule.
 FEWEST_DATASETS = 10
-STEPS = 30  # steps of EM at most; it stops before where the evidence rises no more
+# Steps of EM at most; it stops before where the evidence rises no more. Large collections get
+# fewer, since a step is a pass over all datasets. Set by time, not by error.
+STEPS, LARGE_STEPS = 30, 8
 # Steps of factor analysis in each. S stays fixed meanwhile, so more would fit what the next S
 # corrects.
 FACTOR_STEPS = 10
@@ -74,7 +77,7 @@ def fit_low_rank(moments: Moments, start: Hyper) -> LowRank | None:
         # With more directions, U and psi would not be determined by T.
         if (p - rank) ** 2 < p + rank or FEWEST_DATASETS * rank > K:
             break
-        found = fit_rank(moments, start, full, rank)
+        found = fit_rank(moments, start, full, rank, STEPS if is_small(moments) else LARGE_STEPS)
         if found.criterion <= best.criterion:
             break
         best = found
