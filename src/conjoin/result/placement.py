@@ -9,8 +9,8 @@ Two questions, two kinds of prior (`models.newcomer`):
 - *Which cluster is it like?* One component a cluster, with the posterior of its coefficients, and
   one for a dataset that belongs to none.
 - *What is its model?* The prior that each strategy learned from the known datasets. The models are
-  averaged. The weight of a strategy is that in "auto" times the density that its prior gives the
-  new rows.
+  averaged. The weight of a strategy is that in "auto" times the square root of the density that
+  its prior gives the new rows.
 """
 
 from collections.abc import Sequence
