@@ -144,10 +144,10 @@ def test_predict_writes_the_class_and_the_probability_of_each(conjoin_, shops, t
     assert done.code == 0, done.err
     columns = ["prediction", *(f"probability_{c}" for c in ("large", "medium", "small"))]
     shown = ", ".join(f"'{column}'" for column in columns)
-    assert done.out == f"450 rows with columns {shown} written to {tmp_path / name}\n"
+    assert done.out == f"450 rows with columns {shown} and 1 more written to {tmp_path / name}\n"
     read = pd.read_parquet if name.endswith("parquet") else pd.read_csv
     found = read(tmp_path / name)
-    assert list(found) == ["x1", "x2", "store", "size", *columns]
+    assert list(found) == ["x1", "x2", "store", "size", *columns, "model"]
     model = conjoin.load("size.json")
     expected = model.predict_proba(shops[["x1", "x2", "store"]])
     np.testing.assert_allclose(found[columns[1:]], expected, rtol=1e-9)
@@ -165,7 +165,7 @@ def test_predict_goes_batch_by_batch_and_finds_new_datasets(conjoin_, shops, fol
     found = pd.read_csv("o.csv")
     model = conjoin.load("bought.json")
     expected = model.predict_proba(frame, on_unseen="nearest")
-    np.testing.assert_allclose(found.iloc[:, -2:], expected, rtol=1e-9)
+    np.testing.assert_allclose(found.iloc[:, -3:-1], expected, rtol=1e-9)
     assert set(found["prediction_"]) == {"yes", "no, [red]\x1b"}
 
 

@@ -251,9 +251,9 @@ def test_json_of_a_dataset_has_the_documented_keys(conjoin_):
 def test_predict_writes_all_columns_and_the_prediction(conjoin_, tmp_path, name):
     done = conjoin_("predict", "long.json", "long.parquet", "-o", tmp_path / name)
     assert done.code == 0, done.err
-    assert done.out == f"360 rows with column 'prediction' written to {tmp_path / name}\n"
+    assert done.out == f"360 rows with columns 'prediction', 'model' written to {tmp_path / name}\n"
     read = pd.read_parquet if name.endswith("parquet") else pd.read_csv
-    assert list(read(tmp_path / name)) == ["x1", "x2", "y", "store", "prediction"]
+    assert list(read(tmp_path / name)) == ["x1", "x2", "y", "store", "prediction", "model"]
 
 
 def test_predict_tells_of_unseen_datasets_once(conjoin_, folder, tmp_path):
@@ -262,7 +262,8 @@ def test_predict_tells_of_unseen_datasets_once(conjoin_, folder, tmp_path):
     arguments = ["predict", "files.json", tmp_path, "d3.csv", "-o", tmp_path / "out.parquet"]
     done = conjoin_(*arguments)
     assert done.err == (
-        "Note: 2 datasets were not there at fitting ('new1', 'new2'); they get the pooled model.\n"
+        "Note: 2 datasets were not there at fitting ('new1', 'new2'); they get the pooled model "
+        "(240 of 360 rows).\n"
     )
     refused = conjoin_(*arguments, "--on-unseen", "raise")
     assert refused.code == 2
@@ -278,14 +279,16 @@ def test_help_fits_a_screen(conjoin_):
     lines = done.out.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
-    for word in ("partition", "compare", "predict", "explain", "reproduce", "Example: conjoin "):
+    for word in ("partition", "compare", "predict", "assign", "explain", "Example: conjoin "):
         assert word in done.out
     assert "Exit codes: 0 done, 2 bad input, 130 interrupted." in done.out
     bare = conjoin_()
     assert (bare.code, bare.out, bare.err) == (2, "", done.out)
 
 
-@pytest.mark.parametrize("command", ["partition", "compare", "predict", "explain", "reproduce"])
+@pytest.mark.parametrize(
+    "command", ["partition", "compare", "predict", "assign", "explain", "reproduce"]
+)
 def test_help_of_a_command(conjoin_, command):
     done = conjoin_(command, "--help")
     assert done.code == 0

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 from numpy.testing import assert_allclose
 
 import conjoin
 from conjoin.datasets import make_clusters
+from conjoin.engine.placing import noise_of_new
+from conjoin.models.partial import Hyper
 
 
 def test_clusters_are_distributions_around_their_coefficients():
@@ -31,3 +35,27 @@ def test_without_an_intercept_there_are_no_means():
     tables = make_clusters(sizes=(2,), n=50, p=2).tables()
     result = conjoin.partition(tables, target="y", intercept=False)
     assert np.isnan(result.analysis.placement.means).all()
+
+
+def test_strategies_hand_their_priors_on():
+    tables = make_clusters(sizes=(3, 3), n=60, p=2, distance=2.0).tables()
+    result = conjoin.partition(tables, target="y")
+    priors = {one.name: one for one in result.analysis.placement.priors}
+    assert {"pooled", "intercept", "slopes", "partial", "mixture"} <= set(priors)
+    assert "separate" not in priors
+    for name, one in priors.items():
+        assert one.weight == result.weights[name]
+        assert (np.linalg.eigvalsh(one.prior.covariance) > -1e-12).all()
+        assert np.isinf(one.prior.noise_df)  # one noise for all datasets
+    near = np.abs(priors["mixture"].prior.centre[:, None] - result.analysis.placement.centre[:2])
+    assert near.max(axis=2).min(axis=0).max() < 0.2  # a centre near each cluster
+
+
+def test_noise_of_a_new_dataset_varies_if_that_of_the_known_does():
+    rng = np.random.default_rng(0)
+    n, truth = np.full(40, 50.0), rng.uniform(0.2, 3.0, 40)
+    squares = truth * rng.chisquare(50, 40)
+    hyper = Hyper(1.5, np.eye(2), np.ones(1), np.ones(40))
+    assert noise_of_new(hyper, squares, n) == (1.5, float("inf"))
+    noise, df = noise_of_new(replace(hyper, relative=truth / 1.5), squares, n)
+    assert 0.5 < noise < 3 and 1 < df < 30

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from conjoin.models.mixture import fit_mixture, mixture_coefficients, mixture_memberships
+from conjoin.models.mixture import (
+    fit_mixture,
+    mixture_coefficients,
+    mixture_memberships,
+    mixture_prior,
+)
 from conjoin.models.partial import SLOPES, fit_variances, posterior
 from tests.collections_ import make
 
@@ -40,3 +45,16 @@ def test_one_centre_is_close_to_partial_pooling():
         posterior(truth.moments, start).beta
     )
     assert ratio == pytest.approx(1, abs=0.1)
+
+
+def test_a_further_dataset_is_expected_near_the_centres():
+    truth = make("clusters", K=30, n=30, p=4, clusters=3)
+    mixture = fit_mixture(truth.moments, fit_variances(truth.moments, SLOPES), truth.labels)
+    centres, covariance, shares = mixture_prior(truth.moments, mixture)
+    assert shares.sum() == pytest.approx(1)
+    beta = mixture_coefficients(truth.moments, mixture)
+    away = np.linalg.norm(beta[:, None] - centres, axis=2).min(axis=1)
+    spread = np.sqrt(np.trace(covariance, axis1=1, axis2=2)).max()
+    assert np.median(away) < 1.5 * spread
+    within = mixture.hyper.L @ mixture.hyper.L.T
+    assert (np.linalg.eigvalsh(covariance - within) > 0).all()  # centres are not known exactly

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from conjoin.models.noise import FEW_PRIOR_DF, noise_variances, pair_noise, shrink
+from conjoin.models.noise import (
+    FEW_PRIOR_DF,
+    noise_prior,
+    noise_variances,
+    pair_noise,
+    shrink,
+)
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 from tests.helpers import random_rows
@@ -58,3 +64,11 @@ def test_an_exact_fit_has_noise_above_zero():
     X = np.random.default_rng(0).standard_normal((4, 10, 2))
     found = noise_variances(Moments.from_rows(X, X.sum(axis=2)))
     assert (found > 0).all() and (found < 1e-10).all()
+
+
+def test_the_prior_is_that_towards_which_variances_are_shrunk():
+    rng = np.random.default_rng(1)
+    df, rss = rng.integers(5, 40, 50).astype(float), rng.uniform(1, 9, 50)
+    rss *= df
+    df0, centre = noise_prior(rss, df)
+    np.testing.assert_allclose(shrink(rss, df), (rss + df0 * centre) / (df + df0))

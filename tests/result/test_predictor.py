@@ -85,15 +85,16 @@ def test_numbers_have_no_probabilities(predictor):
 
 
 def test_what_is_noticed_adds_up():
-    first = Noticed(10, frozenset({"a"}), 1, 2, {"x": 2, "z": 1})
-    second = Noticed(5, frozenset({"b"}), 0, 1, {"x": 0, "z": 3})
+    first = Noticed(10, frozenset({"a"}), 4, 1, 2, {"x": 2, "z": 1})
+    second = Noticed(5, frozenset({"b"}), 2, 0, 1, {"x": 0, "z": 3})
     both = first + second
-    assert both == Noticed(15, frozenset({"a", "b"}), 1, 3, {"x": 2, "z": 4})
+    assert both == Noticed(15, frozenset({"a", "b"}), 6, 1, 3, {"x": 2, "z": 4})
     assert both.unseen_sentence("pooled") == (
-        "2 datasets were not there at fitting ('a', 'b'); they get the pooled model."
+        "2 datasets were not there at fitting ('a', 'b'); they get the pooled model (6 of 15 rows)."
     )
     assert second.unseen_sentence("nearest") == (
-        "1 dataset was not there at fitting ('b'); it gets the model of the nearest cluster."
+        "1 dataset was not there at fitting ('b'); it gets the model of the nearest cluster "
+        "(2 of 5 rows)."
     )
     assert both.nameless_sentence() == "1 of 15 rows name no dataset; they get the pooled model."
     assert both.beyond_sentence().startswith("3 of 15 rows lie far outside the training range")

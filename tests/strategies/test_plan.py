@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 
 from conjoin.models.problem import LeastSquares
+from conjoin.moments import Moments
 from conjoin.strategies import STRATEGIES
 from conjoin.strategies.plan import make_plan, start_values
 from tests.collections_ import make
@@ -37,7 +38,30 @@ def test_a_full_covariance_needs_datasets():
 
 def test_the_names_of_strategies_are_those_that_can_be_chosen():
     plan = make_plan(start_values(LeastSquares(make("continuum", K=6, n=20, p=2).folds)))
-    assert {*plan.refits, "clusters"} == set(STRATEGIES)
+    assert {*plan.refits, "clusters", "lowrank"} == set(STRATEGIES)
+
+
+def test_a_low_rank_is_used_where_it_shows():
+    rng = np.random.default_rng(0)
+    K, n, p = 24, 30, 10
+    X = rng.standard_normal((K, n, p))
+    X[..., 0] = 1
+    beta = rng.standard_normal((K, 1)) * 0.5 * rng.standard_normal(p)
+    y = np.einsum("knp,kp->kn", X, beta) + rng.standard_normal((K, n))
+    folds = Moments.stack(
+        [Moments.from_rows(X[:, f::5], y[:, f::5] / y.std()) for f in range(5)]
+    ).each(lambda array: np.swapaxes(array, 0, 1))
+    start = start_values(LeastSquares(folds))
+    plan = make_plan(start)
+    assert "lowrank" in plan.refits
+    rest = start.problem.moments - start.problem.folds[:, 0]
+    outside = plan.fold_refits["lowrank"](rest)
+    assert outside.shape == (K, p) and np.isfinite(outside).all()
+    assert not np.array_equal(outside, plan.refits["lowrank"](rest))
+    assert (
+        "lowrank"
+        not in make_plan(start_values(LeastSquares(make("continuum", K=6, n=20, p=3).folds))).refits
+    )
 
 
 def test_without_an_intercept_no_strategy_varies_it():

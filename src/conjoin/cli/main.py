@@ -228,6 +228,69 @@ def predict(
 
 
 @app.command()
+def assign(
+    model: Model,
+    data: Sources,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            "-b",
+            metavar="COLUMN",
+            help="Column that names the dataset of a row; by default as at fitting, else each file "
+            "is a dataset.",
+        ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="File to write all models to (JSON)."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="File for DATA with predictions, as by predict."
+        ),
+    ] = None,
+    query: Query = None,
+    as_json: Json = False,
+) -> None:
+    """Give new datasets a model, from some rows with known target.
+
+    Says which cluster each new dataset is closest to and how good its model is. With --save,
+    predict knows the new datasets too.
+    """
+    from conjoin.cli.show import columns_in_words, show_assignments, show_json
+    from conjoin.report.assignment import assignment_facts
+    from conjoin.result.file_assignment import assign_source
+    from conjoin.result.file_prediction import predict_source
+    from conjoin.result.load import load_with_extra
+    from conjoin.result.store import save as save_model
+    from conjoin.sources.write import check_output
+
+    if save is not None:
+        _check_folder(save)
+    if output is not None:
+        check_output(output)
+    loaded, extra = load_with_extra(model)
+    with _notes():
+        found = assign_source(loaded, data, by, query=query)
+        more, written = loaded.adding(found), None
+        if output is not None:
+            written = predict_source(more, data, output, query=query, by=by)
+        if save is not None:
+            save_model(more, save, extra)
+    lines = assignment_facts(loaded, found)
+    if as_json:
+        show_json({"family": loaded.family, "datasets": lines})
+        return
+    show_assignments(loaded.family, lines)
+    if written is not None:
+        typer.echo(f"{written[0]:,} rows with {columns_in_words(written[1])} written to {output}")
+    if save is not None:
+        typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
+
+
+@app.command()
 def explain(
     model: Model,
     dataset: Annotated[

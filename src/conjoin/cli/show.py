@@ -16,6 +16,7 @@ from rich.text import Text
 
 from conjoin.cli.words import with_options
 from conjoin.report import wording
+from conjoin.report.assignment import MODELS, assigned_note, in_words
 from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.measure import error_text, measure_of
 from conjoin.text import listed, printable
@@ -271,3 +272,19 @@ def _alternatives(lines: Sequence[Mapping[str, Any]]) -> Table:
 def show_comparison(result: "Comparison", a: str, b: str) -> None:
     """Print in a few sentences whether to join two datasets, and how sure that is."""
     _console().print(_text(comparison_facts(result, a, b)["sentence"]), soft_wrap=True)
+
+
+def show_assignments(family: str, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Print where new datasets belong, and the errors of their models."""
+    console, numbers = _console(), ("rows", *MODELS.values())
+    table = _table("new dataset", "closest cluster", "its datasets", *numbers, right=numbers)
+    for line in lines:
+        table.add_row(
+            _text(listed([line["dataset"]])),
+            in_words(line),
+            _text(listed(line["members"], MOST_JOINED_SHOWN)),
+            f"{line['rows']:,}",
+            *(error_text(line["errors"][key]["shown"], 4) for key in MODELS),
+        )
+    console.print(table)
+    _notes(console, [assigned_note(measure_of(family))])

@@ -23,8 +23,8 @@ that joining saves is not overstated. The test for "apart" uses HC3, which is ca
 have much leverage: a difference must be large against it.
 
 **A heavy tail** of the columns (`Scatter.heavy`) means that new rows may be unlike all rows at
-hand. Then separate fits may cost far more on new rows than can be seen, so the upper limit of the gain is
-infinite unless the verdict is "apart".
+hand. Then separate fits may cost far more on new rows than can be seen, so the upper limit of the
+gain is infinite unless the verdict is "apart".
 """
 
 import numpy as np

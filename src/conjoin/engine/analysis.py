@@ -16,7 +16,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.details import make_details
 from conjoin.engine.methods import validate_search
-from conjoin.engine.placing import make_placement
+from conjoin.engine.placing import learned_priors, make_placement
 from conjoin.engine.verdicts import Verdicts
 from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from conjoin.result.fits import Fit
     from conjoin.result.placement import Placement
     from conjoin.strategies.plan import Start
+    from conjoin.strategies.refits import Refit
     from conjoin.strategies.validation import Validated
 
 Value = TypeVar("Value")
@@ -82,6 +83,8 @@ class Analysis:
         The partition with the fits of its clusters.
     judge : Judge
     origin : Origin
+    refits : mapping of strategy to Refit
+        Their variances are the prior of new datasets; empty for a single dataset.
     """
 
     facts: "DatasetFacts"
@@ -92,6 +95,7 @@ class Analysis:
     chosen: "Chosen"
     judge: "Judge"
     origin: Origin
+    refits: "Mapping[str, Refit]" = field(default_factory=dict)
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":
@@ -287,7 +291,11 @@ class Analysis:
     @property
     def placement(self) -> "Placement":
         """What places a new dataset: the coefficients of each cluster as a distribution."""
-        return self._once("placement", lambda: make_placement(self.study, self.start, self._labels))
+        return self._once("placement", self._make_placement)
+
+    def _make_placement(self) -> "Placement":
+        priors = learned_priors(self.study, self.start, self.refits, self.strategies)
+        return make_placement(self.study, self.start, self._labels, priors)
 
     @property
     def settings(self) -> Mapping[str, Any]:

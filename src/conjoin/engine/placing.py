@@ -1,24 +1,35 @@
 """What is needed to place a new dataset, from the moments of the known ones.
 
-A study, start values and labels enter, a `Placement` leaves: the coefficients of each cluster as a
-normal distribution.
+A study, start values, labels and strategies enter, a `Placement` leaves: the coefficients of each
+cluster as a normal distribution, and what each strategy learned of datasets in general.
 """
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
+from conjoin.engine.strategies import Strategies
 from conjoin.engine.study import Study
 from conjoin.grouping.objective import sum_by
-from conjoin.models.partial import posterior
-from conjoin.result.placement import Placement
+from conjoin.models.mixture import mixture_prior
+from conjoin.models.newcomer import Prior
+from conjoin.models.noise import noise_prior
+from conjoin.models.partial import Hyper, expected_residuals, integrate, posterior
+from conjoin.moments import Moments
+from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.strategies.plan import Start
+from conjoin.strategies.refits import PartialPooling, Refit, SoftClusters
 
 FEWEST_ROWS = 5  # rows of a cluster from which its mean features may be stored: fewer disclose them
 TINY = 1e-300  # in place of zero, where a cluster has no information at all
 
 
-def make_placement(study: Study, start: Start, labels: IntArray) -> Placement:
+def make_placement(
+    study: Study, start: Start, labels: IntArray, priors: tuple[StrategyPrior, ...] = ()
+) -> Placement:
     """Return the coefficients of each cluster as a distribution, and of a dataset in none."""
     C, m, hyper = int(labels.max()) + 1, start.problem.moments, start.hyper
     noise = (hyper.noise * hyper.relative)[:, None]
@@ -34,7 +45,56 @@ def make_placement(study: Study, start: Start, labels: IntArray) -> Placement:
         covariance=np.concatenate([covariance, np.diag(spread)[None]]),
         datasets=np.array([*np.bincount(labels, minlength=C), 1.0]),
         means=_means(study, start, labels),
+        priors=priors,
     )
+
+
+def learned_priors(
+    study: Study, start: Start, refits: Mapping[str, Refit], strategies: Strategies
+) -> tuple[StrategyPrior, ...]:
+    """Return what each strategy that shrinks coefficients learned of datasets in general."""
+    found = []
+    for name, refit in refits.items():
+        if not isinstance(refit, PartialPooling | SoftClusters):
+            continue
+        # A likelihood has moments near the coefficients of the strategy only.
+        moments = start.problem.near(strategies.validated[name].coef).moments
+        if isinstance(refit, PartialPooling):
+            prior = _of_centre(moments, refit.hyper)
+        else:
+            prior = _of_mixture(moments, refit)
+        prior = replace(prior, noise=prior.noise * study.dispersion)
+        found.append(StrategyPrior(name, strategies.weights[name], prior))
+    return tuple(found)
+
+
+def _of_centre(moments: Moments, hyper: Hyper) -> Prior:
+    """Return N(mu, C + L L'): the posterior of the centre and the spread around it."""
+    post = posterior(moments, hyper)
+    noise, df = noise_of_new(hyper, expected_residuals(moments, hyper, post), moments.n)
+    covariance = post.C + hyper.L @ hyper.L.T
+    return Prior(noise, post.mu[None], covariance[None], np.ones(1), df)
+
+
+def _of_mixture(moments: Moments, refit: SoftClusters) -> Prior:
+    """Return one component for each centre of a mixture."""
+    hyper = refit.mixture.hyper
+    unknown = hyper.L.shape[1] - np.einsum("kmm->k", integrate(moments, hyper).J)
+    squares = moments.sse(refit(moments)) + hyper.noise * hyper.relative * unknown
+    noise, df = noise_of_new(hyper, squares, moments.n)
+    return Prior(noise, *mixture_prior(moments, refit.mixture), df)
+
+
+def noise_of_new(hyper: Hyper, squares: FloatArray, n: FloatArray) -> tuple[float, float]:
+    """Return the noise variance of a new dataset, and the degrees of freedom it counts for.
+
+    A strategy with one noise for all datasets has it for the new one too. If its datasets differ in
+    noise, so may the new one: their expected residual squares (K,) on n (K,) rows say how much.
+    """
+    if np.ptp(hyper.relative) == 0:
+        return float(hyper.noise * hyper.relative[0]), float("inf")
+    df, noise = noise_prior(squares, n)
+    return noise, df
 
 
 def _means(study: Study, start: Start, labels: IntArray) -> FloatArray:

@@ -86,5 +86,7 @@ def run(
     # 7 Verdicts, on demand.
     grouping = "agglomerative" if criterion is None else "greedy"
     origin = Origin(request.method_name, grouping, request.delta, settings, steps)
-    analysis = Analysis(facts, study, start, plan.search, strategies, chosen, judge, origin)
+    analysis = Analysis(
+        facts, study, start, plan.search, strategies, chosen, judge, origin, plan.refits
+    )
     return analysis.using(request.strategy)

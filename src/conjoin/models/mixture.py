@@ -188,3 +188,20 @@ def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> 
     mean = r @ centres
     beta: FloatArray = mean + parts.deviations(mean) * np.diagonal(hyper.L)
     return beta
+
+
+def mixture_prior(
+    moments: Moments, mixture: Mixture, turns: int = 2
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return what a further dataset is like: centres (C, p), covariances (C, p, p), shares (C,).
+
+    A covariance is that of the centre given the datasets, plus that of deviations from it. `turns`
+    are those of `mixture_coefficients`.
+    """
+    centres, parts = mixture.centres, integrate(moments, mixture.hyper)
+    prior = _centre_precision(mixture.hyper, moments)
+    for _ in range(turns):
+        r = memberships(parts, centres, mixture.log_shares)
+        centres, precision = _centres(parts, r, prior)
+    covariance = linalg.inverse(linalg.symmetrise(precision)) + mixture.hyper.L @ mixture.hyper.L.T
+    return centres, covariance, np.exp(mixture.log_shares)

@@ -71,11 +71,16 @@ def pair_noise(rss: FloatArray, df: FloatArray, q: FloatArray, n: FloatArray) ->
 
 def shrink(rss: FloatArray, df: FloatArray, floor: float = TINY) -> FloatArray:
     """Return variances rss / df (K,) shrunk towards each other, never below `floor`."""
+    df0, centre = noise_prior(rss, df, floor)
+    return _posterior_scale(rss, df, df0, centre, floor)
+
+
+def noise_prior(rss: FloatArray, df: FloatArray, floor: float = TINY) -> tuple[float, float]:
+    """Return df0 and s2_0, towards which `shrink` draws the variances rss / df (K,)."""
     pooled = max(float(rss.sum() / df.sum()), floor) if df.any() else floor
     # An exact fit says nothing about the distribution: its logarithm is that of rounding.
     informative = np.where(rss > floor * df, df, 0.0)
-    df0, centre = _prior(np.maximum(rss, floor), informative, pooled)
-    return _posterior_scale(rss, df, df0, centre, floor)
+    return _prior(np.maximum(rss, floor), informative, pooled)
 
 
 def _posterior_scale(

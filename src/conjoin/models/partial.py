@@ -471,14 +471,24 @@ def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
         if post.log_evidence < last + EVIDENCE_CLOSE * K:
             break
         last = post.log_evidence
-        UJ = post.parts.UJ
-        second = post.z.T @ post.z + post.parts.J.sum(axis=0)
-        second += np.matmul(np.swapaxes(UJ, -1, -2), np.matmul(post.C, UJ)).sum(axis=0)
-        T = (hyper.L @ second @ hyper.L.T + strength * prior) / (K + strength)
-        gradient = _expected_squares(moments, hyper, post)[0]
-        # The EM step for the noise: expected residuals over rows.
-        noise = hyper.noise * (1 + 2 * gradient / max(float(moments.n.sum()), 1.0))
+        T = (second_moment(post, hyper) + strength * prior) / (K + strength)
         T = linalg.symmetrise(T) + SPREAD_BOUNDS[0] * np.eye(p)
-        noise = float(np.clip(noise, *_noise_bounds(moments)))
+        noise = improved_noise(moments, hyper, post)
         hyper = replace(hyper, L=np.linalg.cholesky(T), noise=noise)
     return hyper
+
+
+def second_moment(post: Posterior, hyper: Hyper) -> FloatArray:
+    """Return the expected sum over datasets of the squared deviations (p, p)."""
+    UJ = post.parts.UJ
+    second = post.z.T @ post.z + post.parts.J.sum(axis=0)
+    second += np.matmul(np.swapaxes(UJ, -1, -2), np.matmul(post.C, UJ)).sum(axis=0)
+    moment: FloatArray = hyper.L @ second @ hyper.L.T
+    return moment
+
+
+def improved_noise(moments: Moments, hyper: Hyper, post: Posterior) -> float:
+    """Return the noise variance after a step of EM: expected residuals over rows."""
+    gradient = _expected_squares(moments, hyper, post)[0]
+    noise = hyper.noise * (1 + 2 * gradient / max(float(moments.n.sum()), 1.0))
+    return float(np.clip(noise, *_noise_bounds(moments)))

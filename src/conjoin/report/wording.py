@@ -59,6 +59,7 @@ STRATEGIES = {
     "slopes": "partial pooling, one variance for all slopes",
     "partial": "partial pooling, one variance per slope",
     "full": "partial pooling, full covariance",
+    "lowrank": "partial pooling, datasets differ along one to three directions",
     "mixture": "soft clusters: each dataset blends several models",
     "auto": "average of the strategies, weighted by their errors",
 }

@@ -12,13 +12,14 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.criterion import PairScore
 from conjoin.families import Label
+from conjoin.models.newcomer import Prior
 from conjoin.moments import Basis
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
-from conjoin.result.placement import Placement
+from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.scores import Bin, Scored, Scores
-from conjoin.result.store import DETAIL_ARRAYS, PLACEMENT_ARRAYS, SCORE_NUMBERS
-from conjoin.result.values import Merge
+from conjoin.result.store import DETAIL_ARRAYS, PLACEMENT_ARRAYS, PRIOR_ARRAYS, SCORE_NUMBERS
+from conjoin.result.values import Assignment, Merge
 from conjoin.tables.schema import Schema
 
 
@@ -129,7 +130,42 @@ def placement_from_plain(values: Mapping[str, Any]) -> Placement:
         ),
         noise=values["noise"],
         **{name: plain_to_array(values[name]) for name in PLACEMENT_ARRAYS},
+        priors=tuple(_prior_from_plain(one) for one in values.get("priors", [])),
     )
+
+
+def _prior_from_plain(values: Mapping[str, Any]) -> StrategyPrior:
+    arrays = {name: plain_to_array(values[name]) for name in PRIOR_ARRAYS}
+    prior = Prior(noise=values["noise"], noise_df=float(values["noise_df"]), **arrays)
+    return StrategyPrior(values["name"], values["weight"], prior)
+
+
+def added_from_plain(
+    values: Mapping[str, Any] | None, schema: Schema, limits: Limits
+) -> dict[str, Assignment]:
+    """Return the datasets that got a model after fitting; none in older files."""
+    if values is None:
+        return {}
+    models = fits_from_plain(values["models"], schema, limits)
+    return {
+        name: Assignment(
+            cluster=cluster,
+            probability=max(probabilities),
+            probabilities=tuple(probabilities[:-1]),
+            probability_new=probabilities[-1],
+            model=model,
+            errors={key: float(value) for key, value in errors.items()},
+            standard_error=float(standard_error),
+        )
+        for name, model, cluster, probabilities, errors, standard_error in zip(
+            values["datasets"],
+            models,
+            values["cluster"],
+            values["probabilities"],
+            values["errors"],
+            values["standard_error"],
+        )
+    }
 
 
 def plain_to_array(values: Mapping[str, Any]) -> FloatArray:

@@ -28,6 +28,7 @@ from conjoin.text import quoted
 BATCH_ROWS = 200_000  # rows at once: some 100 MB with 50 columns, and still few calls
 PREDICTION = "prediction"  # name of the new column
 PROBABILITY = "probability_"  # before the name of a class
+MODEL = "model"  # name of the column that says which model a row got
 
 _Batch = tuple[pa.Table, FloatArray, list[str | None]]
 
@@ -39,20 +40,26 @@ def predict_source(
     options: PredictionOptions | None = None,
     *,
     query: str | None = None,
+    by: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[int, list[str]]:
     """Write all columns of the sources and the prediction; return the rows and the new columns.
 
-    The new column is "prediction". For classes that is the most likely one, and
-    "probability_<class>" is the probability of each. A name that is taken gets an underscore.
+    The first new column is "prediction". For classes that is the most likely one, and
+    "probability_<class>" is the probability of each. The last is "model", which says whether a row
+    got the model of its dataset or another (`result.predictor.SOURCES`). A name that is taken gets
+    an underscore.
 
-    If the models were fitted to many files, one dataset each, files name datasets here too. What
-    `Partition.predict` would warn of is said once, at the end.
+    If the models were fitted to many files, one dataset each, files name datasets here too.
+    Columns `by` name them where they are called otherwise than at fitting. What `Partition.predict`
+    would warn of is said once, at the end.
     """
     options = options or PredictionOptions()
-    with open_source(sources, query=query) as source, source.reading():
+    with open_source(sources, by=tuple(by or ()), query=query) as source, source.reading():
         columns = _new_columns(model, source.relation.columns)
-        rows = _Rows(model, source, _find_names(model, source), options)
+        name_column = None if by else find_names(model, source)
+        named = tuple(by or model.schema.roles.by)
+        rows = _Rows(model, source, name_column, options, named)
         places = rows.places() if options.on_unseen == "nearest" else {}
         with closing(rows.predicted(columns, places, progress)) as tables:
             written = write_batches(output, tables)
@@ -61,16 +68,16 @@ def predict_source(
 
 
 def _new_columns(model: Partition, taken: Sequence[str]) -> list[str]:
-    """Return names for the prediction and the class probabilities that are not taken."""
+    """Return names for the prediction, the class probabilities and the model; none is taken."""
     found: list[str] = []
-    for name in (PREDICTION, *(f"{PROBABILITY}{label}" for label in model.classes)):
+    for name in (PREDICTION, *(f"{PROBABILITY}{label}" for label in model.classes), MODEL):
         while name in taken or name in found:
             name += "_"
         found.append(name)
     return found
 
 
-def _find_names(model: Partition, source: Source) -> str | None:
+def find_names(model: Partition, source: Source) -> str | None:
     """Return the column, or the one name, that says which dataset rows belong to.
 
     None if the columns that named datasets at fitting are there.
@@ -81,7 +88,8 @@ def _find_names(model: Partition, source: Source) -> str | None:
         return None
     # Files name datasets if they did at fitting, or if their names are known all the same.
     by_file = len(by) == 1 and (
-        by[0].startswith(DATASET) or any(name in model.labels for name in source.file_names)
+        by[0].startswith(DATASET)
+        or any(name in model.labels or name in model.added for name in source.file_names)
     )
     if by_file and len(source.by) == 1:
         return source.by[0]
@@ -101,6 +109,7 @@ class _Rows:
     source: Source
     name_column: str | None
     options: PredictionOptions
+    by: tuple[str, ...]
     noticed: Noticed = field(default_factory=Noticed)
 
     def batches(self) -> Generator[_Batch, None, None]:
@@ -113,7 +122,7 @@ class _Rows:
 
     def _names(self, table: pa.Table, frame: object) -> list[str | None]:
         if self.name_column is None:
-            return dataset_names(frame, self.model.schema.roles.by)
+            return dataset_names(frame, self.by)
         if not self.name_column:
             return [self.source.file_names[0]] * len(table)
         names: list[str | None] = table.column(self.name_column).to_pylist()
@@ -140,7 +149,9 @@ class _Rows:
         with closing(self.batches()) as batches:
             for table, rows, names in batches:
                 found = self.model.predictor.predict(rows, names, self.options, places)
-                for column, values in zip(columns, self._new_values(found.linear)):
+                sources = self.model.predictor.sources(names, self.options.on_unseen)
+                new = [*self._new_values(found.linear), pa.array(sources, pa.string())]
+                for column, values in zip(columns, new, strict=True):
                     table = table.append_column(column, values)
                 yield table
                 self.noticed += found.noticed

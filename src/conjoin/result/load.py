@@ -16,6 +16,7 @@ from conjoin.families import Label
 from conjoin.grouping import Step
 from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.decode import (
+    added_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
@@ -196,6 +197,7 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         features=schema.features,
         schema=schema,
         analysis=_analysis(content, names, schema.response.classes),
+        added=added_from_plain(content.get("added"), schema, limits),
     )
 
 

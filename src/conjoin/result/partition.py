@@ -5,18 +5,19 @@ its `Predictor`, errors and verdicts to its analysis, pages and plots to `conjoi
 `result.store`.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from conjoin._typing import AnyArray, FloatArray
+from conjoin._typing import FloatArray
 from conjoin.api.request import PredictionOptions, documented
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import Label, Response
-from conjoin.models.glm_families import family_of
-from conjoin.result.fits import Fit, model_of
+from conjoin.result.assigning import assign
+from conjoin.result.fits import Fit
 from conjoin.result.predictor import Predicted, Predictor
 from conjoin.result.protocol import AnalysisProtocol
 from conjoin.result.scores import Bin, Scored, Scores
@@ -54,6 +55,8 @@ class Partition:
         The columns of the table, and how they became features.
     analysis : Analysis
         What lies behind the result; the methods and properties below read it.
+    added : mapping of dataset name to Assignment
+        Datasets that were not there at fitting and got a model later (`adding`).
 
     Examples
     --------
@@ -77,6 +80,7 @@ class Partition:
     features: tuple[str, ...]
     schema: Schema = field(repr=False)
     analysis: AnalysisProtocol = field(repr=False, compare=False)
+    added: Mapping[str, Assignment] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         """Say in a sentence what was found."""
@@ -110,7 +114,9 @@ class Partition:
         ArgumentError
             If there is no such strategy, or a file holds another one only.
         """
-        return self if strategy == self.strategy else self.analysis.using(strategy)
+        if strategy == self.strategy:
+            return self
+        return replace(self.analysis.using(strategy), added=self.added)
 
     @property
     def weights(self) -> dict[str, float]:
@@ -236,7 +242,8 @@ class Partition:
         *,
         on_unseen: str = PredictionOptions.on_unseen,
         limit: bool = PredictionOptions.limit,
-    ) -> AnyArray:
+        return_source: bool = False,
+    ) -> Any:
         """Predict rows under the strategy: numbers, or the most likely classes.
 
         Parameters
@@ -248,10 +255,14 @@ class Partition:
             Which dataset rows belong to; by default the columns `by` of X say so. A row whose name
             is missing gets the pooled model.
         {options}
+        return_source : bool, default False
+            Whether to return as well which model each row got, as `conjoin predict` writes it:
+            "own", "assigned", "pooled (dataset not seen at fitting)", "pooled (no dataset named)",
+            "nearest cluster (dataset not seen at fitting)".
 
         Returns
         -------
-        array (rows,)
+        array (rows,); with `return_source` a pair of arrays (rows,)
 
         Raises
         ------
@@ -267,8 +278,12 @@ class Partition:
         >>> result.predict(tables["d1"], "d1").shape
         (100,)
         """
-        predicted = self._predict(X, dataset, PredictionOptions(on_unseen=on_unseen, limit=limit))
-        return self.predictor.targets(predicted.linear)
+        options = PredictionOptions(on_unseen=on_unseen, limit=limit)
+        rows, names = self.predictor.encode(X, dataset)
+        predicted = self.predictor.targets(self.predict_encoded(rows, names, options).linear)
+        if not return_source:
+            return predicted
+        return predicted, np.array(self.predictor.sources(names, on_unseen), dtype=object)
 
     def predict_proba(
         self,
@@ -280,12 +295,9 @@ class Partition:
     ) -> FloatArray:
         """Return the probability of each class (rows, classes); arguments as in `predict`."""
         self.predictor.probabilities(np.zeros((0, 1)))  # refuses numbers before rows are read
-        predicted = self._predict(X, dataset, PredictionOptions(on_unseen=on_unseen, limit=limit))
-        return self.predictor.probabilities(predicted.linear)
-
-    def _predict(self, X: Any, dataset: Any, options: PredictionOptions) -> Predicted:
         rows, names = self.predictor.encode(X, dataset)
-        return self.predict_encoded(rows, names, options)
+        options = PredictionOptions(on_unseen=on_unseen, limit=limit)
+        return self.predictor.probabilities(self.predict_encoded(rows, names, options).linear)
 
     def predict_encoded(
         self, rows: FloatArray, names: list[str | None], options: PredictionOptions
@@ -306,14 +318,16 @@ class Partition:
     @cached_property
     def predictor(self) -> Predictor:
         """What predicts rows, here, in the estimators and for files."""
-        return Predictor(self.schema, self.coefficients, self.models, self.pooled)
+        added = {name: one.model for name, one in self.added.items()}
+        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added)
 
     def assign(self, X: Any, y: Any) -> Assignment:
-        """Place a new dataset from some rows with known target; nothing is fitted again.
+        """Fit a model to a new dataset from some rows with known target; nothing else is fitted.
 
-        Each cluster says how likely it makes these rows, given how sure its coefficients are. So
-        does a cluster of its own, whose coefficients are like those of clusters in general. The
-        number of datasets in a cluster counts as prior weight.
+        The known datasets say what datasets are like in general: where their coefficients lie, and
+        how far they scatter. The rows update this prior (partial pooling), so even ten rows give a
+        model about as good as fitting all datasets again. The assignment also says which cluster
+        the rows are most likely to come from.
 
         Parameters
         ----------
@@ -325,28 +339,66 @@ class Partition:
         Returns
         -------
         Assignment
+            `adding` keeps its model for predictions.
 
         Raises
         ------
         DataError
             If X lacks a column, or y has missing or unknown values.
+
+        Examples
+        --------
+        >>> import conjoin
+        >>> from conjoin.datasets import make_clusters
+        >>> tables = make_clusters(sizes=(3, 3), distance=2.0).tables()
+        >>> new = tables.pop("d6")
+        >>> result = conjoin.partition(tables, target="y")
+        >>> ten = {name: column[:10] for name, column in new.items()}
+        >>> place = result.assign(ten, ten["y"])
+        >>> result.clusters[place.cluster], place.errors["own"] < place.errors["pooled"]
+        (['d4', 'd5'], True)
         """
         rows, _ = self.predictor.encode(X, "new")
-        response = self.schema.response
-        target = known_target(y, len(rows), response)
-        placement = self.analysis.placement
-        probability, beta = placement.place(rows, target, family_of(response))
-        best = int(np.argmax(probability))
-        limits, unknown = self.pooled.limits, float("nan")
-        return Assignment(
-            cluster=None if best == len(self.clusters) else best,
-            probability=float(probability[best]),
-            probabilities=tuple(map(float, probability[:-1])),
-            probability_new=float(probability[-1]),
-            model=model_of(
-                beta, placement.basis, response, self.features, len(rows), unknown, limits
-            ),
-        )
+        return assign(self, rows, known_target(y, len(rows), self.schema.response))
+
+    def adding(self, assignments: Mapping[str, Assignment]) -> "Partition":
+        """Return the same result with the models of further datasets, so that it predicts them.
+
+        Clusters, errors and the report stay those of the datasets that were there at fitting.
+
+        Parameters
+        ----------
+        assignments : mapping of dataset name to Assignment
+            What `assign` returned for each.
+
+        Returns
+        -------
+        Partition
+
+        Raises
+        ------
+        ArgumentError
+            If a dataset of that name was there at fitting.
+
+        Examples
+        --------
+        >>> import conjoin
+        >>> from conjoin.datasets import make_clusters
+        >>> tables = make_clusters(sizes=(3, 3), distance=2.0).tables()
+        >>> new = tables.pop("d6")
+        >>> result = conjoin.partition(tables, target="y")
+        >>> more = result.adding({"d6": result.assign(new, new["y"])})
+        >>> more.predict(new, "d6", on_unseen="raise").shape
+        (100,)
+        """
+        known = [name for name in assignments if str(name) in self.labels]
+        if known:
+            raise ArgumentError(
+                f"Dataset {known[0]!r} was there at fitting and has a model; give the new rows "
+                "another name, or fit all datasets again."
+            )
+        named = {str(name): one for name, one in assignments.items()}
+        return replace(self, added={**self.added, **named})
 
     # --- files, pages and plots ------------------------------------------------------------------
 

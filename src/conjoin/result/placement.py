@@ -1,40 +1,46 @@
-"""Where a new dataset belongs: how likely its rows are under each cluster.
+"""Where a new dataset belongs, and its model, from some rows with known target.
 
-Rows of the new dataset with known target enter; the probability of each cluster, and a model for
-the new dataset, leave. `engine.placing` makes a `Placement` from the moments of the known datasets.
+Rows of the new dataset enter; the probability of each cluster, a model for the new dataset and its
+errors on held-out rows leave. `engine.placing` makes a `Placement` from the moments of the known
+datasets.
 
-==========  =================================================================  ===============
-symbol      meaning                                                            shape
-==========  =================================================================  ===============
-centre      expected coefficients of each cluster, last of no cluster          (C + 1, p)
-S           covariance of coefficients around it                               (C + 1, p, p)
-G, h        moments of the new rows over the noise variance                    (p, p), (p,)
-step        from a centre to the coefficients given the rows                   (C + 1, p)
-==========  =================================================================  ===============
+Two questions, two kinds of prior (`models.newcomer`):
 
-With h' = h - G centre the step is S (I + G S)^-1 h'. The log density of the rows is, up to a
-constant that all clusters share, -1/2 [squared residuals at the centre / noise - h'step
-+ log det(I + G S)]. For classes and counts, Newton's method repeats this with the moments at the
-coefficients found so far (Laplace's approximation).
+- *Which cluster is it like?* One component a cluster, with the posterior of its coefficients, and
+  one for a dataset that belongs to none.
+- *What is its model?* The prior that each strategy learned from the known datasets. The models are
+  averaged. The weight of a strategy is that in "auto" times the square root of the density that
+  its prior gives the new rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from conjoin import linalg
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError
 from conjoin.models.glm_families import GlmFamily
-from conjoin.models.padded_rows import PaddedRows
+from conjoin.models.newcomer import Prior, average_coefficients, held_out_losses, place
 from conjoin.moments import Basis
+from conjoin.moments.folds import deal
 
-# Newton steps at most. No step moves a coefficient by more than 1, so this many reach coefficients
-# of about 20 on standardised columns; near the mode a few steps give all digits.
-MOVES = 25
-# Change of a coefficient at which the steps end. Newton's method squares the error in each step, so
-# what is left is below rounding.
-STAYS = 1e-8
+# Rows of the new dataset are held out one by one, with more rows than this in so many folds: the
+# model is then fitted to 95 % of them, so its error is that of nearly all rows.
+MOST_FOLDS = 20
+# Weight of a strategy for a new dataset at least. Weights in "auto" say which strategy is best for
+# the known datasets. A new dataset may be unlike them; 1 % lets its rows say so, since densities of
+# even ten rows differ by far more than a factor of 100 where a strategy is wrong for them.
+LEAST_WEIGHT = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class StrategyPrior:
+    """What a strategy learned of datasets in general, and its weight in "auto"."""
+
+    name: str
+    weight: float
+    prior: Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +61,8 @@ class Placement:
         Prior weights: the number of datasets in each cluster, then 1.
     means : array (C, features)
         Mean features of each cluster; nan for clusters of very few rows.
+    priors : tuple of StrategyPrior
+        Empty for a single dataset, and in model files of versions before 0.3.
     """
 
     basis: Basis
@@ -63,6 +71,7 @@ class Placement:
     covariance: FloatArray
     datasets: FloatArray
     means: FloatArray
+    priors: tuple[StrategyPrior, ...] = ()
 
     def place(
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None = None
@@ -71,60 +80,57 @@ class Placement:
 
         X (rows, features) and y (rows,) are in the units of the data.
         """
-        Z = self.basis.design(X)
-        if family is None:
-            beta, log = self._by_squares(Z, self.basis.response(y))
-        else:
-            beta, log = self._by_likelihood(Z, y, family)
-        log = log + np.log(self.datasets)
-        probability = np.exp(log - log.max())
-        probability /= probability.sum()
-        return probability, probability @ beta
+        placed = place(self._cluster_prior, *self._working(X, y, family), family)
+        return placed.probability, placed.beta
 
-    def _by_squares(self, Z: FloatArray, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return coefficients (C + 1, p) and log densities (C + 1,) by least squares."""
-        G, h = Z.T @ Z / self.noise, Z.T @ t / self.noise
-        step, drop, logdet = self._step(np.broadcast_to(G, self.covariance.shape), h)
-        residual = t - self.centre @ Z.T
-        distance = np.sum(residual**2, axis=-1) / self.noise - drop
-        return self.centre + step, -0.5 * (distance + logdet)
+    def fit(
+        self, X: FloatArray, y: FloatArray, strategy: str, family: GlmFamily | None = None
+    ) -> FloatArray:
+        """Return the coefficients (p,) of a new dataset under a strategy."""
+        priors, weights = self._used(strategy)
+        return average_coefficients(priors, weights, *self._working(X, y, family), family)
 
-    def _by_likelihood(
-        self, Z: FloatArray, y: FloatArray, family: GlmFamily
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the same for classes and counts, by Laplace's approximation."""
-        count = len(self.centre)
-        rows = PaddedRows(
-            np.broadcast_to(Z, (count, *Z.shape)),
-            np.broadcast_to(y, (count, len(y))),
-            np.ones((count, len(y))),
-        )
-        beta = self.centre
-        for _ in range(MOVES):
-            local = rows.derivatives(beta, family)
-            G, s = rows.information(local) / self.noise, rows.score(local) / self.noise
-            step, _, logdet = self._step(G, s + linalg.matvec(G, beta))
-            moved = self.centre + step
-            stays = np.max(np.abs(moved - beta)) < STAYS
-            beta = moved if stays else beta + np.clip(moved - beta, -1.0, 1.0)
-            if stays:
-                break
-        away = beta - self.centre
-        pull = linalg.dot(away, linalg.matvec(linalg.inverse(self.covariance), away))
-        loss = rows.loss(beta, family) / self.noise
-        return beta, -(loss + 0.5 * (pull + logdet))
+    def losses(
+        self,
+        X: FloatArray,
+        y: FloatArray,
+        strategy: str,
+        family: GlmFamily | None = None,
+    ) -> FloatArray:
+        """Return losses of rows (n,) held out of `fit` in turn.
 
-    def _step(self, G: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return steps from the centres, h'step and log det(I + G S).
-
-        G is (C + 1, p, p), h (p,) or (C + 1, p).
+        Squared errors are in the units of the data.
         """
-        misfit = h - linalg.matvec(G, self.centre)
-        inner = np.matmul(G, self.covariance)
-        index = np.arange(inner.shape[-1])
-        inner[:, index, index] += 1.0
-        step = linalg.matvec(self.covariance, np.linalg.solve(inner, misfit[..., None])[..., 0])
-        return step, linalg.dot(misfit, step), np.linalg.slogdet(inner)[1]
+        n, (priors, weights) = len(y), self._used(strategy)
+        whole = np.array([0, n])
+        fold = np.arange(n) if n <= MOST_FOLDS else deal(X, y, whole, MOST_FOLDS, seed=0)
+        Z, t = self._working(X, y, family)
+        losses = held_out_losses(priors, weights, Z, t, fold, family)
+        return losses if family is not None else losses * self.basis.target_scale**2
+
+    @property
+    def _cluster_prior(self) -> Prior:
+        return Prior(self.noise, self.centre, self.covariance, self.datasets)
+
+    def _used(self, strategy: str) -> tuple[list[Prior], FloatArray]:
+        """Return the priors of a strategy with their weights.
+
+        "clusters" are the clusters themselves. "separate" learns nothing of datasets in general,
+        so it has the priors of "auto".
+        """
+        if strategy == "clusters" or not self.priors:
+            return [self._cluster_prior], np.ones(1)
+        named = [one.prior for one in self.priors if one.name == strategy]
+        if named:
+            return named, np.ones(1)
+        weights = np.array([max(one.weight, LEAST_WEIGHT) for one in self.priors])
+        return [one.prior for one in self.priors], weights / weights.sum()
+
+    def _working(
+        self, X: FloatArray, y: FloatArray, family: GlmFamily | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return rows and target in working coordinates; classes and counts as they are."""
+        return self.basis.design(X), self.basis.response(y) if family is None else y
 
     def nearest(self, X: FloatArray) -> int:
         """Return the cluster whose mean features are nearest to those of rows (n, features).

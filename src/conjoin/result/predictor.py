@@ -24,6 +24,14 @@ from conjoin.tables.schema import Schema
 from conjoin.text import quoted
 
 Names = Sequence[str | None]
+# The model that a row gets, as predictions call it.
+SOURCES = {
+    "own": "own",
+    "assigned": "assigned",
+    "pooled": "pooled (dataset not seen at fitting)",
+    "nearest": "nearest cluster (dataset not seen at fitting)",
+    "nameless": "pooled (no dataset named)",
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class Noticed:
         Rows predicted.
     unseen : frozenset of str
         Datasets that were not there at fitting.
+    unseen_rows : int
+        Rows of these datasets.
     nameless : int
         Rows that name no dataset.
     beyond : int
@@ -46,6 +56,7 @@ class Noticed:
 
     rows: int = 0
     unseen: frozenset[str] = frozenset()
+    unseen_rows: int = 0
     nameless: int = 0
     beyond: int = 0
     beyond_by_column: Mapping[str, int] = field(default_factory=dict)
@@ -55,6 +66,7 @@ class Noticed:
         return Noticed(
             self.rows + other.rows,
             self.unseen | other.unseen,
+            self.unseen_rows + other.unseen_rows,
             self.nameless + other.nameless,
             self.beyond + other.beyond,
             {
@@ -72,7 +84,7 @@ class Noticed:
         return (
             f"{len(self.unseen):,} {'datasets were' if many else 'dataset was'} not there at "
             f"fitting ({quoted(sorted(self.unseen))}); {'they get' if many else 'it gets'} the "
-            f"{model}."
+            f"{model} ({self.unseen_rows:,} of {self.rows:,} rows)."
         )
 
     def nameless_sentence(self) -> str | None:
@@ -113,12 +125,15 @@ class Predictor:
         One model for each cluster.
     pooled : model
         One model for all, for datasets that were not there at fitting.
+    added : mapping of dataset name to model, optional
+        Datasets that got a model after fitting.
     """
 
     schema: Schema
     datasets: Mapping[str, Fit]
     clusters: Sequence[Fit]
     pooled: Fit
+    added: Mapping[str, Fit] = field(default_factory=dict)
 
     def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
         """Return the features of rows, and the name of each row's dataset (None if unknown)."""
@@ -169,9 +184,11 @@ class Predictor:
         self, rows: FloatArray, names: Names, options: PredictionOptions
     ) -> tuple[FloatArray, Noticed]:
         """Return the rows within the limits, and what is to be said of them."""
+        unseen = frozenset(n for n in set(names) if n is not None and self._is_unseen(n))
         noticed = Noticed(
             rows=len(rows),
-            unseen=frozenset(n for n in set(names) if n is not None and n not in self.datasets),
+            unseen=unseen,
+            unseen_rows=sum(name in unseen for name in names) if unseen else 0,
             nameless=sum(name is None for name in names),
         )
         limits = self.pooled.limits
@@ -185,8 +202,21 @@ class Predictor:
     def places(self, rows: FloatArray, names: Names, placement: Placement) -> dict[str, int]:
         """Return the nearest cluster of each dataset that was not there at fitting."""
         own_names = np.array(names, dtype=object)
-        unseen = sorted({n for n in names if n is not None and n not in self.datasets})
+        unseen = sorted({n for n in names if n is not None and self._is_unseen(n)})
         return {name: placement.nearest(rows[own_names == name]) for name in unseen}
+
+    def _is_unseen(self, name: str) -> bool:
+        return name not in self.datasets and name not in self.added
+
+    def sources(self, names: Names, on_unseen: str) -> list[str]:
+        """Return which model each row gets, in words (see `SOURCES`)."""
+        unseen = SOURCES[on_unseen if on_unseen in SOURCES else "pooled"]
+        known: dict[str | None, str] = {None: SOURCES["nameless"]}
+        for name in set(names):
+            if name is not None:
+                own = SOURCES["own"] if name in self.datasets else SOURCES["assigned"]
+                known[name] = unseen if self._is_unseen(name) else own
+        return [known[name] for name in names]
 
     def probabilities(self, linear: FloatArray) -> FloatArray:
         """Return the probability of each class (rows, classes)."""
@@ -211,8 +241,9 @@ class Predictor:
         The pooled model is the first. Intercepts are (datasets + 1, lines), coefficients
         (datasets + 1, lines, features).
         """
-        models = [model.lines for model in (self.pooled, *self.datasets.values())]
-        position = {name: k for k, name in enumerate(self.datasets, start=1)}
+        own = {**self.datasets, **self.added}
+        models = [model.lines for model in (self.pooled, *own.values())]
+        position = {name: k for k, name in enumerate(own, start=1)}
         intercept = np.array([[line.intercept for line in lines] for lines in models])
         coef = np.array([[list(line.coef.values()) for line in lines] for lines in models])
         return position, intercept, coef

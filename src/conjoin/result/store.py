@@ -21,8 +21,8 @@ from conjoin._typing import AnyArray
 from conjoin.files import write_text
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
-from conjoin.result.placement import Placement
-from conjoin.result.values import Alternative, Estimate, Merge
+from conjoin.result.placement import Placement, StrategyPrior
+from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ FORMAT_VERSION = 2  # 1: history and verdicts apart, options by the names of ver
 SCORE_NUMBERS = ("log_loss", "brier", "auc")
 DETAIL_ARRAYS = ("own", "own_spread", "degrees", "cluster_spread", "noise")
 PLACEMENT_ARRAYS = ("centre", "covariance", "datasets", "means")
+PRIOR_ARRAYS = ("centre", "covariance", "shares")
 
 
 def save(result: "Partition", path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
@@ -84,6 +85,19 @@ def _content(result: "Partition") -> dict[str, Any]:
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
         "placement": _placement(result.analysis.placement),
+        **({"added": _added(result.added)} if result.added else {}),
+    }
+
+
+def _added(added: Mapping[str, Assignment]) -> dict[str, Any]:
+    """Return the datasets that got a model after fitting."""
+    return {
+        "datasets": list(added),
+        "models": _fits([one.model for one in added.values()]),
+        "cluster": [one.cluster for one in added.values()],
+        "probabilities": [[*one.probabilities, one.probability_new] for one in added.values()],
+        "errors": [{name: _number(x) for name, x in one.errors.items()} for one in added.values()],
+        "standard_error": [_number(one.standard_error) for one in added.values()],
     }
 
 
@@ -192,6 +206,17 @@ def _placement(placement: Placement) -> dict[str, Any]:
         },
         "noise": placement.noise,
         **{name: array_to_plain(getattr(placement, name)) for name in PLACEMENT_ARRAYS},
+        "priors": [_prior(one) for one in placement.priors],
+    }
+
+
+def _prior(one: StrategyPrior) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "weight": one.weight,
+        "noise": one.prior.noise,
+        "noise_df": _number(one.prior.noise_df),
+        **{name: array_to_plain(getattr(one.prior, name)) for name in PRIOR_ARRAYS},
     }
 
 

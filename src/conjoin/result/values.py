@@ -3,6 +3,7 @@
 They hold plain numbers in the units of the data.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from conjoin.criterion.base import PairScore
@@ -95,7 +96,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Assignment:
-    """The cluster that a new dataset belongs to.
+    """The model of a new dataset, and the cluster that it is closest to.
 
     Parameters
     ----------
@@ -108,8 +109,14 @@ class Assignment:
     probability_new : float
         Probability that the dataset belongs to no cluster.
     model : LinearFit or LogisticFit
-        Average over these possibilities, each updated with the rows at hand. Its error is not
-        known (nan).
+        The model of the new dataset under the strategy in use: what the known datasets taught of
+        datasets in general, updated with the rows at hand. Its `error` is that of `errors["own"]`.
+    errors : mapping of str to float
+        Errors on the rows at hand, in the units of `Partition.errors`: "own" is the model with each
+        row held out in turn, "pooled" the one model for all, "cluster" that of the most likely
+        cluster (of those that exist). Infinite or nan if there are no rows.
+    standard_error : float
+        Standard error of `errors["own"]`.
     """
 
     cluster: int | None
@@ -117,3 +124,5 @@ class Assignment:
     probabilities: tuple[float, ...]
     probability_new: float
     model: Fit = field(repr=False)
+    errors: Mapping[str, float] = field(default_factory=dict)
+    standard_error: float = float("nan")

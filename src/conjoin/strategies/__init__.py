@@ -16,5 +16,6 @@ STRATEGIES = (
     "slopes",
     "partial",
     "full",
+    "lowrank",
     "mixture",
 )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from conjoin.execution import side_by_side
 from conjoin.grouping.search import Search
-from conjoin.models.effort import LARGE, is_quick, is_small, operations
+from conjoin.models.effort import LARGE, is_large, is_quick, is_small, operations
+from conjoin.models.lowrank import fit_low_rank
 from conjoin.models.own_noise import COMMON, NoiseRule, choose_noise
 from conjoin.models.partial import (
     DIAGONAL,
@@ -26,6 +27,7 @@ from conjoin.strategies.refits import (
     Refit,
     diagonal_outside,
     full_outside,
+    low_rank_outside,
     mixture_outside,
     partial_outside,
     partial_pooling,
@@ -136,6 +138,11 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
     if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
         refits["full"] = partial_pooling(start.noise.fit_full(moments, hypers["partial"]))
         outside["full"] = full_outside(find_diagonal, start.noise)
+    noise = start.noise
+    low = None if is_large(moments) else fit_low_rank(moments, noise.before(hypers["partial"]))
+    if low is not None:
+        refits["lowrank"] = partial_pooling(noise.apply(low.hyper, moments))
+        outside["lowrank"] = low_rank_outside(find_diagonal, low.rank, noise)
     if moments.shape[0] <= FEW_FOR_MIXTURES:
         outside["mixture"] = mixture_outside(find["slopes"], start.noise)
     return Plan(refits, {**refits, **outside} if is_small(moments) else refits, search)

@@ -9,7 +9,7 @@ validation uses has seen the held-out rows.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -18,9 +18,10 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.search import Search
 from conjoin.models.cluster_fit import centre, fit_clusters, union_noise
+from conjoin.models.lowrank import fit_rank
 from conjoin.models.mixture import Mixture, mixture_coefficients
 from conjoin.models.own_noise import COMMON, NoiseRule
-from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients
+from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients, fit_full
 from conjoin.models.problem import Problem
 from conjoin.moments import Moments
 
@@ -120,14 +121,36 @@ def plain_clusters(labels: IntArray) -> Refit:
     return lambda moments: separate(moments.sum_by(labels))[labels]
 
 
+@dataclass(frozen=True, eq=False)
+class PartialPooling:
+    """A refit with known variances, which a new dataset can be placed by (`engine.placing`)."""
+
+    hyper: Hyper
+
+    def __call__(self, moments: Moments) -> FloatArray:
+        """Shrink the coefficients of each dataset towards a common centre."""
+        return coefficients(moments, self.hyper)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftClusters:
+    """A refit with a known mixture, which a new dataset can be placed by (`engine.placing`)."""
+
+    mixture: Mixture
+
+    def __call__(self, moments: Moments) -> FloatArray:
+        """Shrink the coefficients of each dataset towards the centres of the mixture."""
+        return mixture_coefficients(moments, self.mixture)
+
+
 def partial_pooling(hyper: Hyper) -> Refit:
     """Shrink the coefficients of each dataset towards a common centre, by known variances."""
-    return lambda moments: coefficients(moments, hyper)
+    return PartialPooling(hyper)
 
 
 def soft_clusters(mixture: Mixture) -> Refit:
     """Shrink the coefficients of each dataset towards the centres of a mixture."""
-    return lambda moments: mixture_coefficients(moments, mixture)
+    return SoftClusters(mixture)
 
 
 # --- refits that estimate their variances again --------------------------------------------------
@@ -164,6 +187,18 @@ def partial_outside(find: FindVariances) -> Refit:
 def full_outside(find_diagonal: FindVariances, noise: NoiseRule = COMMON) -> Refit:
     """Partial pooling with a full covariance estimated from the same moments."""
     return lambda moments: coefficients(moments, noise.fit_full(moments, find_diagonal(moments)))
+
+
+def low_rank_outside(find_diagonal: FindVariances, rank: int, noise: NoiseRule = COMMON) -> Refit:
+    """Partial pooling near a subspace of the same rank, found from the same moments."""
+
+    def refit(moments: Moments) -> FloatArray:
+        start = noise.before(find_diagonal(moments))
+        full = fit_full(moments, start)
+        found = fit_rank(moments, start, full, rank, FOLD_STEPS).hyper
+        return coefficients(moments, noise.apply(found, moments))
+
+    return refit
 
 
 def mixture_outside(find_slopes: FindVariances, noise: NoiseRule = COMMON) -> Refit:

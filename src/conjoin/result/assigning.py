@@ -1,0 +1,73 @@
+"""The model and the cluster of a new dataset, from some rows with known target.
+
+A partition, rows of features (n, features) and their targets (n,) enter; an `Assignment` leaves.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.errors import warn_caller
+from conjoin.families import Response, softmax
+from conjoin.models.glm_families import POISSON, family_of
+from conjoin.result.fits import Fit, linear_predictors, model_of
+from conjoin.result.values import Assignment
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+
+LEAST_PROBABILITY = 1e-300  # in place of zero, whose logarithm is infinite
+NO_PRIOR = (
+    "The model file has no learned prior: an older version of conjoin wrote it, or it knows a "
+    "single dataset. The model of the new dataset is an average over clusters. Fit the model again "
+    "for a better one."
+)
+
+
+def assign(result: "Partition", rows: FloatArray, target: FloatArray) -> Assignment:
+    """Return the model of a new dataset, its errors and the most likely cluster."""
+    response, placement = result.schema.response, result.analysis.placement
+    family, strategy = family_of(response), result.strategy
+    if not placement.priors:
+        warn_caller(NO_PRIOR)
+    probability = placement.place(rows, target, family)[0]
+    beta = placement.fit(rows, target, strategy, family)
+    best, nearest = int(np.argmax(probability)), int(np.argmax(probability[:-1]))
+    own = placement.losses(rows, target, strategy, family)
+    others = {"pooled": result.pooled, "cluster": result.models[nearest]}
+    errors = {
+        "own": _mean(own),
+        **{name: _mean(losses_of(fit, rows, target, response)) for name, fit in others.items()},
+    }
+    limits, n = result.pooled.limits, len(rows)
+    model = model_of(beta, placement.basis, response, result.features, n, errors["own"], limits)
+    return Assignment(
+        cluster=None if best == len(result.clusters) else best,
+        probability=float(probability[best]),
+        probabilities=tuple(map(float, probability[:-1])),
+        probability_new=float(probability[-1]),
+        model=model,
+        errors=errors,
+        standard_error=float(own.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan"),
+    )
+
+
+def _mean(losses: FloatArray) -> float:
+    return float(losses.mean()) if len(losses) else float("nan")
+
+
+def losses_of(fit: Fit, rows: FloatArray, target: FloatArray, response: Response) -> FloatArray:
+    """Return the loss (n,) of a model in the units of the data on rows of features.
+
+    It is the squared error, the log loss of classes, or half the deviance of counts.
+    """
+    linear = linear_predictors(fit, rows)
+    if response.classes:
+        share = softmax(linear)[np.arange(len(target)), target.astype(int)]
+        loss: FloatArray = -np.log(np.maximum(share, LEAST_PROBABILITY))
+        return loss
+    if response.family == "poisson":
+        return POISSON.loss(target, linear[:, 0])
+    squares: FloatArray = (target - linear[:, 0]) ** 2
+    return squares
