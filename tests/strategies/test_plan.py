@@ -37,7 +37,7 @@ def test_a_full_covariance_needs_datasets():
 
 def test_the_names_of_strategies_are_those_that_can_be_chosen():
     plan = make_plan(start_values(LeastSquares(make("continuum", K=6, n=20, p=2).folds)))
-    assert {*plan.refits, "clusters"} == set(STRATEGIES)
+    assert {*plan.refits, "clusters", "plain"} == set(STRATEGIES)
 
 
 def test_without_an_intercept_no_strategy_varies_it():

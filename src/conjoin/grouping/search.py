@@ -92,9 +92,7 @@ def evidence(moments: Moments, hyper: Hyper) -> tuple[FloatArray, EvidenceObject
     return post.beta, EvidenceObjective.of(moments, noise, post.mu, spread)
 
 
-def evidence_partition(
-    moments: Moments, hyper: Hyper, folds: Moments | None = None
-) -> IntArray:
+def evidence_partition(moments: Moments, hyper: Hyper, folds: Moments | None = None) -> IntArray:
     """Return the partition of best evidence along the merge tree; no mixture is tried."""
     near, objective = evidence(moments, hyper)
     return prune(grow(objective, near))
