@@ -21,7 +21,7 @@ def test_one_dataset_gets_least_squares_under_every_name():
     slopes = np.linalg.lstsq(np.c_[X, np.ones(80)], y, rcond=None)[0]
     assert_allclose([*model.result_.pooled.coef.values(), model.result_.pooled.intercept], slopes)
     errors = model.result_.errors
-    assert set(errors) == {*SAME_FOR_ONE, "clusters"}
+    assert set(errors) == {*SAME_FOR_ONE, "clusters", "plain"}
     assert len({e.error for e in errors.values()}) == 1
     assert model.result_.ledger() == ()
     assert model.result_.weights == {"separate": 1.0}

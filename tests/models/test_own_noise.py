@@ -20,7 +20,7 @@ def unequal(sd, n=60, p=3, spread=0.5, seed=0):
         K * n
     )
     basis = Basis.from_rows(X, y)
-    fold = deal(X, y, starts, [f"x{j}" for j in range(p)], 10, 0)
+    fold = deal(X, y, starts, 10, 0)
     rows = basis.design(X), basis.response(y), np.ones(K * n)
     return basis, fold_moments(*rows, starts, fold, 10), beta
 

@@ -38,7 +38,7 @@ def test_a_full_covariance_needs_datasets():
 
 def test_the_names_of_strategies_are_those_that_can_be_chosen():
     plan = make_plan(start_values(LeastSquares(make("continuum", K=6, n=20, p=2).folds)))
-    assert {*plan.refits, "clusters", "lowrank"} == set(STRATEGIES)
+    assert {*plan.refits, "clusters", "plain", "lowrank"} == set(STRATEGIES)
 
 
 def test_a_low_rank_is_used_where_it_shows():

@@ -8,11 +8,11 @@ clusters, leave (`Chosen`). A new method is a function from `Candidates` to labe
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.criterion.judge import Judge
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
@@ -33,6 +33,9 @@ from conjoin.strategies.refits import (
     plain_clusters,
 )
 from conjoin.strategies.validation import Validated, validate, validate_partition
+
+if TYPE_CHECKING:
+    from conjoin.criterion.judge import Judge
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Candidates:
     start: Start
     weights: FloatArray
     search: Search
-    judge: Judge
+    judge: "Judge"
     separate: Validated
     delta: float
 

@@ -13,7 +13,6 @@ Two questions, two kinds of prior (`models.newcomer`):
   its prior gives the new rows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np

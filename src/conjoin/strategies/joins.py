@@ -173,7 +173,7 @@ class ValidatedJoins:
         index = list(group)
         m, noise = self.folds, self.hyper.noise * self.hyper.relative[index]
         G, h, q, n = m.G[index], m.h[index], m.q[index], m.n[index]
-        omega = self.weights[index] / m.w[index].sum(axis=1)
+        omega = self.weights[index] / np.maximum(m.w[index].sum(axis=1), TINY)
         rows = np.maximum(n.sum(axis=1, keepdims=True) - n, TINY)
         Gw, hw, qw = (np.tensordot(omega, x, axes=1) for x in (G, h, q))
         Gv = np.tensordot(omega**2 * noise, G, axes=1)
