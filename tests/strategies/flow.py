@@ -9,7 +9,7 @@ from conjoin.engine.methods import METHODS, Candidates
 from conjoin.models.problem import LeastSquares
 from conjoin.strategies.average import average, average_weights, is_averaged
 from conjoin.strategies.plan import Plan, Start, make_plan, start_values
-from conjoin.strategies.validation import Fitted, fit_strategies
+from conjoin.strategies.validation import Fitted, fit_strategies, judge_losses
 
 
 def equal(K):
@@ -28,8 +28,9 @@ class Flow:
     def choose(self, method="auto"):
         """Return the partition of a method."""
         moments = self.start.problem.moments
+        pooled = judge_losses(self.fits["pooled"], self.start.problem)
         candidates = Candidates(
-            self.start, equal(moments.shape[0]), self.plan.search, Judge.of(moments)
+            self.start, equal(moments.shape[0]), self.plan.search, Judge.of(moments), pooled
         )
         return METHODS[method].choose(candidates)
 

@@ -6,7 +6,7 @@ probabilities and the validation of the search take time that not every caller w
 are computed when first asked for, and once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,8 +15,9 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.details import make_details
-from conjoin.engine.methods import validate_search
+from conjoin.engine.errors import estimate_errors, find_improvements, held_out_losses
 from conjoin.engine.placing import make_placement
+from conjoin.engine.stability import find_stability
 from conjoin.engine.verdicts import Verdicts
 from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
@@ -25,7 +26,8 @@ from conjoin.models.partial import coefficients
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
-from conjoin.strategies.average import summarise
+from conjoin.strategies import SEARCHED
+from conjoin.strategies.joins import JoinChanges
 
 if TYPE_CHECKING:
     from conjoin.criterion.judge import Judge
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
     from conjoin.grouping.search import Search
     from conjoin.result.details import Details
     from conjoin.result.fits import Fit
+    from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
+    from conjoin.result.stability import Stability
+    from conjoin.strategies.improvement import HeldOut
     from conjoin.strategies.plan import Start
     from conjoin.strategies.validation import Validated
 
@@ -140,7 +145,8 @@ class Analysis:
     def _rank(self, name: str) -> tuple[float, int]:
         """Return what strategies are sorted by: their error, then their order."""
         order = [*self.strategies.validated, "clusters"]
-        return self.errors[name].error, order.index(name)
+        fair = SEARCHED if name == "clusters" and SEARCHED in self.errors else name
+        return self.errors[fair].error, order.index(name)
 
     @cached_property
     def _cluster_models(self) -> "list[Fit]":
@@ -149,16 +155,19 @@ class Analysis:
             self.chosen.clusters.coef,
             self._errors_by_dataset(self.chosen.clusters.losses),
         )
-        rows = np.asarray(self.facts.sizes)
+        rows, weights = np.asarray(self.facts.sizes), self.study.weights
         return [
-            self._model(coef[k[0]], int(rows[k].sum()), float(errors[k].mean()))
+            self._model(
+                coef[k[0]], int(rows[k].sum()), float(np.average(errors[k], weights=weights[k]))
+            )
             for k in self._members
         ]
 
     @cached_property
     def _pooled_model(self) -> "Fit":
         """One model for all datasets, which serves those not there at fitting."""
-        error = float(np.mean(self._errors_by_dataset(self.chosen.pooled.losses)))
+        errors = self._errors_by_dataset(self.chosen.pooled.losses)
+        error = float(np.average(errors, weights=self.study.weights))
         return self._model(self.chosen.pooled.coef[0], int(np.sum(self.facts.sizes)), error)
 
     def _model(self, beta: FloatArray, rows: int, error: float) -> "Fit":
@@ -185,24 +194,47 @@ class Analysis:
 
     @property
     def errors(self) -> dict[str, Estimate]:
-        """Error of every strategy; "clusters" with the partition searched for outside folds."""
+        """Error of every strategy, and of the clusters with the partition searched again."""
         return self._once("errors", self._estimate_errors)
 
     def _estimate_errors(self) -> dict[str, Estimate]:
-        validated = self.strategies.validated
-        searched = validate_search(self._search_method, self.chosen, self.start)
-        losses = np.stack([*(one.losses for one in validated.values()), searched])
-        found = summarise(losses, self.start.problem.moments.w, self.study.weights)
         scale = self.study.basis.target_scale**2
-        return {
-            name: Estimate(*(float(x) * scale for x in values))
-            for name, *values in zip((*validated, "clusters"), *found)
-        }
+        w = self.start.problem.moments.w
+        return estimate_errors(self._held_out, w, self.study.weights, scale)
+
+    @property
+    def _held_out(self) -> "dict[str, HeldOut]":
+        """Losses on held-out rows of every strategy, and of the clusters searched for again."""
+        method = self._search_method
+        return self._once(
+            "held out",
+            lambda: held_out_losses(self.strategies, self.chosen, method, self.start),
+        )
+
+    def improvements(self, strategy: str) -> "Improvements":
+        """Compare a strategy with separate models and with one model for all."""
+        held, w = self._held_out, self.start.problem.moments.w
+        weights, names = self.study.weights, self.facts.names
+        return self._once(
+            f"improvements of {strategy}",
+            lambda: find_improvements(held[strategy], held, w, weights, names),
+        )
 
     @property
     def _search_method(self) -> str:
         """The method whose search can be repeated; none where a criterion found the clusters."""
         return self.origin.method if self.origin.grouping == "agglomerative" else ""
+
+    @property
+    def stability(self) -> "Stability | None":
+        """How often datasets are together when the search sees random halves of the rows."""
+        seed = int(self.origin.settings.get("random_state", 0))
+        return self._once(
+            "stability",
+            lambda: find_stability(
+                self._search_method, self.chosen, self.search, self.start, self.facts.names, seed
+            ),
+        )
 
     # --- verdicts --------------------------------------------------------------------------------
 
@@ -232,6 +264,14 @@ class Analysis:
         near = coefficients(self.start.problem.moments, self.start.hyper)
         names, delta, scale = self.facts.names, self.origin.delta, self.study.gain_scale
         return Verdicts(self.judge, names, self._labels, near, delta, scale)
+
+    def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
+        """Return what joining two groups does to their held-out error, and its standard error."""
+        changes = self._once("changes", lambda: JoinChanges(self.start.problem, self.start.hyper))
+        position = self._once("positions", lambda: {n: k for k, n in enumerate(self.facts.names)})
+        sides = ([position[name] for name in side] for side in (left, right))
+        change, spread = self._once(f"change {left} {right}", lambda: changes(*sides))
+        return change * self.study.gain_scale, spread * self.study.gain_scale
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and with others."""

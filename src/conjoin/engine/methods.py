@@ -12,12 +12,11 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion.judge import Judge
-from conjoin.execution import in_threads
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
 from conjoin.grouping.search import FindPartition, Search, evidence_partition, split_apart
-from conjoin.models.effort import is_quick, is_small
+from conjoin.models.effort import is_small
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import Hyper, coefficients
 from conjoin.moments import Moments
@@ -41,12 +40,15 @@ class Candidates:
         The search by evidence.
     judge : Judge
         Verdicts on pairs of groups.
+    pooled : Validated
+        One model for all: strategy "pooled", which is also the model of a single cluster.
     """
 
     start: Start
     weights: FloatArray
     search: Search
     judge: Judge
+    pooled: Validated
 
     @property
     def moments(self) -> Moments:
@@ -69,7 +71,7 @@ class Chosen:
     clusters : Validated
         One model for each cluster.
     pooled : Validated
-        One model for all.
+        One model for all, the same as strategy "pooled".
     searched_losses : array (F, K), optional
         Losses of the clusters when the partition is searched for again outside the held-out rows;
         None if nothing needed them yet.
@@ -95,7 +97,7 @@ class PartitionMethod:
 
 def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
     """Return a partition with its fits."""
-    pooled = candidates.fit(np.zeros_like(labels))
+    pooled = candidates.pooled
     return Chosen(labels, pooled if labels.max() == 0 else candidates.fit(labels), pooled)
 
 
@@ -111,13 +113,11 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     one_cluster = np.zeros_like(labels)
     if labels.max() == 0:
         return fitted(labels, candidates)
-    searched, found = None, None
+    searched, found, pooled = None, None, candidates.pooled
     if is_small(problem.moments) and len(labels) <= MOST_FULL:
-        searched = validate_partition(evidence_partition, problem, candidates.start.hyper)
-        pooled, losses = candidates.fit(one_cluster), searched
+        losses = searched = validate_partition(evidence_partition, problem, candidates.start.hyper)
     else:
-        alone = is_quick(problem.moments)
-        found, pooled = in_threads(candidates.fit, [labels, one_cluster], alone=alone)
+        found = candidates.fit(labels)
         losses = found.losses
     stacked = np.stack([losses, pooled.losses])
     parts = paired_parts(stacked, problem.moments.w, candidates.weights)
@@ -130,16 +130,17 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     return Chosen(split, found, pooled, searched)
 
 
-def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray:
+def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray | None:
     """Return losses (F, K) of clusters with the partition searched for outside held-out rows.
 
-    A method that cannot search outside them keeps its partition, which is too optimistic.
+    None for a method that cannot search outside them, and for a single cluster, which is one model
+    for all.
     """
+    known = METHODS.get(method)
+    if chosen.labels.max() == 0 or known is None or known.find_outside is None:
+        return None
     if chosen.searched_losses is not None:
         return chosen.searched_losses
-    known = METHODS.get(method)
-    if known is None or known.find_outside is None:
-        return chosen.clusters.losses
     return validate_partition(known.find_outside, start.problem, start.hyper)
 
 

@@ -75,7 +75,8 @@ def run(
         strategies = validate_strategies(fits, study, start)
 
         # 6 Choose.
-        candidates = Candidates(start, study.weights, plan.search, judge)
+        pooled = strategies.validated["pooled"]
+        candidates = Candidates(start, study.weights, plan.search, judge, pooled)
         if criterion is None:
             chosen, steps = METHODS[request.method].choose(candidates), None
         else:

@@ -23,11 +23,20 @@ class Estimate:
     standard_error : float
         Standard error of `behind`, from differences paired by dataset (by dataset and fold with
         fewer than eight datasets). It is 0 for the best strategy itself.
+    interval : (float, float)
+        90 % interval of the mean error on new rows of these datasets, three for every seven here;
+        nan in results of older files.
+
+    Notes
+    -----
+    `behind` and `standard_error` of "clusters" are nan where "clusters, searched again" is there:
+    its partition was found from all rows, so its error is too optimistic beside the others.
     """
 
     error: float
     behind: float
     standard_error: float
+    interval: tuple[float, float] = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)

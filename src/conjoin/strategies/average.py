@@ -78,7 +78,10 @@ def soft_weights(losses: FloatArray, w: FloatArray, dataset_weights: FloatArray)
 def summarise(
     losses: FloatArray, w: FloatArray, dataset_weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return errors (S,), differences to the least and standard errors of the differences."""
+    """Return errors (S,), differences to the least and standard errors of the differences.
+
+    Losses (S, F, K) by strategy, fold and dataset enter.
+    """
     parts = paired_parts(losses, w, dataset_weights)
     mean = parts.sum(axis=1)
     difference = parts - parts[np.argmin(mean)]

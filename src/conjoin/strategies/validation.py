@@ -52,11 +52,15 @@ class Validated:
     fold_coef : array (F, K, p), optional
         Fitted outside each fold. Kept for a likelihood only, whose probabilities are scored later;
         with least squares the losses say all.
+    shift : array (K,), optional
+        Loss of the fit to all rows, on all rows, less the mean of the same of the fits outside the
+        folds: what their fewer rows cost. None for a likelihood, where it is not computed.
     """
 
     coef: FloatArray
     losses: FloatArray
     fold_coef: FloatArray | None
+    shift: FloatArray | None = None
 
 
 def fit(
@@ -104,7 +108,11 @@ def fit_strategies(
 def judge_losses(fitted: Fitted, problem: Problem) -> Validated:
     """Return fitted coefficients with their losses on held-out rows."""
     losses = problem.loss(fitted.fold_coef)
-    return Validated(fitted.coef, losses, None if problem.exact else fitted.fold_coef)
+    if not problem.exact:
+        return Validated(fitted.coef, losses, fitted.fold_coef)
+    moments = problem.moments
+    inside = np.mean([moments.sse(one) for one in fitted.fold_coef], axis=0)
+    return Validated(fitted.coef, losses, None, moments.sse(fitted.coef) - inside)
 
 
 def validate(refit: Refit, problem: Problem) -> Validated:
