@@ -79,7 +79,7 @@ def test_many_classes_have_one_column_with_the_most_frequent():
 
 def test_errors_of_counts_are_deviances():
     found = facts(results.counts(), details=True)
-    assert "Its deviance is" in found["verdict"]
+    assert "Its half deviance is" in found["verdict"]
     assert found["details"]["probabilities"] is None
     text = visible(render(found))
     assert "half the mean deviance" in text

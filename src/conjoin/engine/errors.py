@@ -53,15 +53,13 @@ def estimate_errors(
 ) -> dict[str, Estimate]:
     """Return the mean error of every strategy, with its distance to the lowest and its interval.
 
-    The partition of "clusters" has seen the held-out rows, so it is not compared with others where
-    the fair error is known. `scale` is what a unit of the losses is worth.
+    The partition of "clusters" has seen the held-out rows, so its error is not called the lowest
+    where the fair one is known. `scale` is what a unit of the losses is worth.
     """
-    kept = ("clusters",) if SEARCHED in held else ()
+    kept = ["clusters"] if SEARCHED in held else []
     fair = [name for name in held if name not in kept]
-    summary = summarise(np.stack([held[name].losses for name in fair]), w, weights)
-    found = dict(zip(fair, zip(*summary)))
-    for name in kept:
-        found[name] = (np.sum(held[name].losses / w * weights), np.nan, np.nan)
+    losses = np.stack([held[name].losses for name in (*fair, *kept)])
+    found = dict(zip((*fair, *kept), zip(*summarise(losses, w, weights, len(fair)))))
     return {
         name: _estimate([*found[name], *error_interval(one.losses, w, weights)], scale)
         for name, one in held.items()

@@ -14,6 +14,9 @@ from conjoin.report.wording import Facts, change, models_in_words, or_infinite
 from conjoin.text import listed
 
 TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
+# Share of the error from which a difference counts, however wide its standard error is: one wild
+# dataset makes the standard error itself wild. For RMSE it is half of that, 2.5 %.
+AS_GOOD = 0.05
 # Percent from which an end of an interval is said in times: 300 % higher is 4 times as high.
 MOST_AS_PERCENT = 300.0
 # What a strategy's models are, for a reader who wants to know which models there will be.
@@ -57,15 +60,15 @@ def advice(facts: Facts) -> str:
     plain = strategies.get(plain_name(strategies))
     if facts["strategy"] != "auto" or plain is None:
         return str(facts["strategy"])
-    behind, spread = plain["behind"], plain["standard_error"]
-    tied = behind is not None and spread is not None and behind <= spread
-    return "clusters" if tied or is_best(plain) else "auto"
+    return "clusters" if is_best(plain) else "auto"
 
 
 def is_best(strategy: Facts) -> bool:
-    """Say whether a strategy has the lowest error, or one that prints the same."""
-    error, behind = strategy["error"], strategy["behind"]
-    return behind is not None and error is not None and behind <= TIE * error
+    """Say whether a strategy is as good as the best: within its standard error, or it prints so."""
+    error, behind, spread = (strategy[key] for key in ("error", "behind", "standard_error"))
+    if error is None or behind is None:
+        return False
+    return bool(behind <= max(TIE * error, min(spread or 0.0, AS_GOOD * error)))
 
 
 # --- sentences -----------------------------------------------------------------------------------

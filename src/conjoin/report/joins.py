@@ -68,10 +68,10 @@ def ledger_facts(view: View, lines: Sequence[Any]) -> list[dict[str, Any]]:
 # Why a join was made or refused, in a few words and as the start of a sentence.
 WHY = {
     "better": "joined: better together",
-    "same": "joined: no difference shown",
-    "worse": "joined by the search over all",
-    "apart": "kept apart: better apart",
-    "no gain": "kept apart: no gain shown",
+    "same": "joined: no difference",
+    "worse": "joined by the search",
+    "apart": "apart: better apart",
+    "no gain": "apart: no gain shown",
 }
 REASONS = {
     "better": "Joined: they predict better together",

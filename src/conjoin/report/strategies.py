@@ -35,13 +35,14 @@ def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
     measure = measure_of(result.family)
     found = {}
     for name, e in result.errors.items():
-        percent, spread = _behind(e, measure)
+        kept = name == "clusters" and SEARCHED in result.errors
+        percent, spread = (None, None) if kept else _behind(e, measure)
         found[name] = {
             "error": finite(e.error),
             "shown": measure.shown(e.error),
             "interval": [measure.shown(end) for end in e.interval],
-            "behind": finite(e.behind),
-            "standard_error": finite(e.standard_error),
+            "behind": None if kept else finite(e.behind),
+            "standard_error": None if kept else finite(e.standard_error),
             "percent": percent,
             "percent_standard_error": spread,
             "percent_interval": [None, None]
@@ -49,7 +50,7 @@ def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
             else [percent - half * spread, percent + half * spread],
             "weight": result.weights.get(name),
             "in_use": name == result.strategy,
-            "kept": name == "clusters" and SEARCHED in result.errors,
+            "kept": kept,
             "words": STRATEGIES.get(name, ""),
         }
     return found

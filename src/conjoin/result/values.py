@@ -29,8 +29,9 @@ class Estimate:
 
     Notes
     -----
-    `behind` and `standard_error` of "clusters" are nan where "clusters, searched again" is there:
-    its partition was found from all rows, so its error is too optimistic beside the others.
+    The partition of "clusters" was found from all rows, so its error is too optimistic beside the
+    others. Where "clusters, searched again" is there, it is never the best, and its `behind` can be
+    below zero.
     """
 
     error: float
