@@ -36,11 +36,11 @@ def test_moments_of_halves_are_sums_of_folds():
     taken = half_weights(truth.folds.n, tuple("abcd"), 3, seed=0)
     seen = []
 
-    def find(moments, hyper):
-        seen.append(moments)
+    def find(half):
+        seen.append(half.union(1))
         return np.zeros(4, dtype=int)
 
-    partitions_of_halves(truth.folds, find, lambda half: None, taken)
+    partitions_of_halves(truth.folds, find, taken)
     chosen = taken[1, 2].astype(bool)
     assert np.allclose(seen[1].G[2], truth.folds.G[2][chosen].sum(axis=0))
     assert seen[1].n[2] == truth.folds.n[2][chosen].sum()
@@ -51,8 +51,12 @@ def test_clear_clusters_are_stable_and_a_continuum_is_not(spread, least, most):
     kind = {"clusters": 3} if spread > 1 else {"spread": 0.3}
     truth = make("clusters" if spread > 1 else "continuum", K=12, n=60, p=3, **kind)
     taken = half_weights(truth.folds.n, [str(k) for k in range(12)], 8, seed=0)
-    variances = lambda half: fit_variances(half, SLOPES)  # noqa: E731
-    labels = partitions_of_halves(truth.folds, evidence_partition, variances, taken)
+
+    def find(half):
+        moments = half.union(1)
+        return evidence_partition(moments, fit_variances(moments, SLOPES))
+
+    labels = partitions_of_halves(truth.folds, find, taken)
     assert least <= mean_agreement(labels) <= most
 
 

@@ -27,7 +27,7 @@ from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
 from conjoin.strategies import SEARCHED
-from conjoin.strategies.joins import JoinChanges
+from conjoin.strategies.join_changes import JoinChanges
 
 if TYPE_CHECKING:
     from conjoin.criterion.judge import Judge

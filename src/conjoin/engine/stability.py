@@ -5,11 +5,12 @@ What the steps found enters; a `Stability` leaves, or None where there is nothin
 
 from collections.abc import Sequence
 
+from conjoin._typing import IntArray
 from conjoin.engine.methods import METHODS, Chosen
 from conjoin.grouping.search import Search
 from conjoin.grouping.stability import half_weights, mean_agreement, partitions_of_halves
 from conjoin.models.effort import is_small
-from conjoin.models.partial import SLOPES, Hyper, fit_variances
+from conjoin.models.partial import SLOPES, fit_variances
 from conjoin.moments import Moments
 from conjoin.result.stability import Stability
 from conjoin.strategies.plan import Start
@@ -47,12 +48,13 @@ def find_stability(
     if known is None or known.find_outside is None or resamples == 0 or overruled:
         return None
     folds = start.problem.folds
-    # Variances are estimated again where that is quick, as in validation.
-    again = is_small(start.problem.moments)
+    find_outside, again = known.find_outside, is_small(start.problem.moments)
 
-    def variances(half: Moments) -> Hyper:
-        return fit_variances(half, SLOPES) if again else start.hyper
+    def find(half: Moments) -> IntArray:
+        """Search in moments (K, F); variances are estimated again where that is quick."""
+        moments = half.union(1)
+        return find_outside(moments, fit_variances(moments, SLOPES) if again else start.hyper)
 
     taken = half_weights(folds.n, names, resamples, seed)
-    labels = partitions_of_halves(folds, known.find_outside, variances, taken)
+    labels = partitions_of_halves(folds, find, taken)
     return Stability(tuple(names), labels, mean_agreement(labels))

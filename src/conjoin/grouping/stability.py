@@ -17,8 +17,6 @@ from functools import partial
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.grouping.search import FindPartition
-from conjoin.models.partial import Hyper
 from conjoin.moments import Moments
 from conjoin.moments.resample import stream
 
@@ -39,20 +37,18 @@ def half_weights(rows: FloatArray, names: Sequence[str], resamples: int, seed: i
 
 
 def partitions_of_halves(
-    folds: Moments, find: FindPartition, variances: Callable[[Moments], Hyper], taken: FloatArray
+    folds: Moments, find: Callable[[Moments], IntArray], taken: FloatArray
 ) -> IntArray:
     """Return the partitions (B, K) that a search finds in each resample.
 
-    `variances` gives those of partial pooling for the moments of a resample.
+    The search gets moments (K, F) in which folds that a resample does not take are empty.
     """
-    halves = (folds.each(partial(_weighted, weights=weights)) for weights in taken)
-    return np.stack([find(half, variances(half)) for half in halves])
+    return np.stack([find(folds.each(partial(_masked, weights=weights))) for weights in taken])
 
 
-def _weighted(array: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return sums (K, ...) over the folds of an array (K, F, ...)."""
-    total: FloatArray = np.einsum("kf,kf...->k...", weights, array)
-    return total
+def _masked(array: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return an array (K, F, ...) with the cells of weight zero emptied."""
+    return array * weights.reshape(*weights.shape, *(1,) * (array.ndim - 2))
 
 
 def adjusted_rand(a: IntArray, b: IntArray) -> float:

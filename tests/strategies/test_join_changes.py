@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conjoin.models.problem import LeastSquares
-from conjoin.strategies.joins import JoinChanges
+from conjoin.strategies.join_changes import JoinChanges
 from conjoin.strategies.plan import start_values
 from tests.collections_ import make
 
