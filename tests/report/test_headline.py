@@ -77,7 +77,7 @@ def test_plain_models_that_are_as_good_are_the_advice():
         "Best choice: 2 models for 3 datasets ({a, b}, {c}), strategy 'clusters': RMSE 10.04 (90 % "
         "interval 9.04 to 11.05; the partition searched again in every fold)."
     )
-    assert brings.startswith("Its RMSE is 4.3 % lower than with 3 separate models")
+    assert brings.startswith("Their RMSE is 4.3 % lower than with 3 separate models")
     assert predicts == (
         "Predictions use strategy 'auto', an average of all strategies that does as well, within "
         "the standard error (RMSE 10); strategy 'clusters' predicts with these models."

@@ -11,6 +11,7 @@ from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import percent_of, unsigned
 from conjoin.report.strategies import plain_name
 from conjoin.report.wording import Facts, change, models_in_words, or_infinite
+from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
 TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
@@ -129,7 +130,8 @@ def _brings(facts: Facts, name: str) -> str:
         for other, words in others.items()
         if other not in same
     ]
-    return f"Its {measure.short} is {' and '.join(parts)}."
+    several = name in (SEARCHED, "clusters") and len(facts["clusters"]) > 1
+    return f"{'Their' if several else 'Its'} {measure.short} is {' and '.join(parts)}."
 
 
 def interval_in_words(ends: Sequence[float | None]) -> str:
