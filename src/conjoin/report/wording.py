@@ -52,8 +52,8 @@ IN_USE = "in use"
 STRATEGIES = {
     "separate": "one model per dataset, from its own rows only",
     "pooled": "one model for all datasets",
-    "clusters": "one model per cluster, the partition as it was found from all rows",
-    SEARCHED: "one model per cluster, the partition searched for again in every fold",
+    "clusters": "one model per cluster (partition from all rows)",
+    SEARCHED: "the same, partition found again in every fold",
     "intercept": "one model for all, with one level per dataset",
     "slopes": "partial pooling, one variance for all slopes",
     "partial": "partial pooling, one variance per slope",
@@ -63,7 +63,7 @@ STRATEGIES = {
 }
 FOUND_AGAIN_NOTE = (
     f"'{SEARCHED}' includes the uncertainty of finding the partition: it was searched for again in "
-    "every fold. 'clusters' are the models of the clusters above; their partition was found from "
+    "every fold. 'clusters' are the models of the clusters; their partition was found from "
     "all rows, so their error is too optimistic beside the others."
 )
 KEPT_NOTE = (
