@@ -44,8 +44,8 @@ def test_partition_prints_verdict_clusters_ledger_strategies(conjoin_, source):
     first = done.out.splitlines()[0]
     assert re.match(r"(Best choice|In use): (one model per dataset|2 models for 3 datasets)", first)
     assert re.search(
-        r"RMSE is (\S+ % lower than|the same as) with 3 separate models \(90 % interval .* and \S+ % "
-        r"lower than with one model for all \(90 % interval ",
+        r"RMSE is (\S+ % lower than|the same as) with 3 separate models \(90 % interval .* and "
+        r"\S+ % lower than with one model for all \(90 % interval ",
         first,
     )
     assert re.search(r"2 models for 3 datasets \(\{d1, d2\}, \{d3\}\)", first)
@@ -141,7 +141,7 @@ def test_json_of_a_partition_has_the_documented_keys(conjoin_):
     assert all(step <= set(line) for line in facts["ledger"])
     assert facts["datasets"]["d3"]["cluster"] == 1
     assert set(facts["datasets"]["d1"]["model"]["coef"]) == {"x1", "x2"}
-    assert "train 2 models for 3 datasets ({d1, d2}, {d3})" in facts["verdict"]
+    assert "2 models for 3 datasets ({d1, d2}, {d3})" in facts["verdict"]
     assert numbers(facts)
 
 
@@ -164,7 +164,7 @@ def test_hostile_names_are_text(conjoin_, folder):
     assert HOSTILE["d1"] in first
     assert "[red]x[/red]\\nline\\x1b[31m :warning: \\u202eback\\" in first
     assert "é☃👩‍👩‍👧long" in first
-    assert len(first) < 600
+    assert len(first) < 1000
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.out)
     for name in HOSTILE.values():
         explained = conjoin_("explain", "hostile.json", name)
