@@ -78,4 +78,6 @@ def test_carriers():
     fall[4] = 0.2  # makes all of the difference
     assert carriers(fall, even).tolist() == [4]
     assert carriers(even[:4], two[:4]).tolist() == []  # two of four carry half anyway
+    few = np.array([2.0, 2.0, 1.0, 1.0, 1.0])
+    assert carriers(0.9 * few, few).tolist() == []  # two of five carry a little more
     assert carriers(np.full(10, np.nan), even).tolist() == []

@@ -197,8 +197,9 @@ def winners_in_words(one: Facts, datasets: int) -> str:
         return f"All {datasets:,} datasets have the same error as with their own model."
     best = f" (most: {_dataset(winner, 'lower')})" if winner else ""
     worst = f" (most: {_dataset(loser, 'higher')})" if loser else ""
+    has = "has" if one["lower"] == 1 else "have"
     return (
-        f"{one['lower']:,} of {datasets:,} datasets have a lower error than with their own "
+        f"{one['lower']:,} of {datasets:,} datasets {has} a lower error than with their own "
         f"model{best}, {one['higher']:,} a higher one{worst}."
     )
 

@@ -45,8 +45,9 @@ LEVEL = 0.9
 NEW_ROWS = 1 + 0.7 / 0.3
 # Fewest degrees of freedom: with one part that differs from the others, nothing more is known.
 FEWEST_DEGREES = 1.0
-# Share of an error from which the datasets that carry it are named: over half of it.
-CARRIED = 0.5
+# Share of an error from which the datasets that carry it are named: over half of it, and with few
+# datasets over twice what as many carry on average.
+CARRIED, TIMES_AVERAGE = 0.5, 2.0
 # Datasets that are named together: three or more that carry half of an error are many enough for a
 # mean.
 MOST_CARRIERS = 2
@@ -201,8 +202,9 @@ def carriers(errors: FloatArray, others: FloatArray) -> IntArray:
     fall = others - errors
     signed = fall * np.sign(fall.sum())  # what each adds to the improvement, or to the loss
     for count in range(1, MOST_CARRIERS + 1):
+        least = max(CARRIED, TIMES_AVERAGE * count / K)
         for parts, total in ((others, others.sum()), (signed, np.abs(fall).sum())):
             order = np.argsort(-parts, kind="stable")[:count]
-            if total > 0 and parts[order].sum() > CARRIED * total:
+            if total > 0 and parts[order].sum() > least * total:
                 return order
     return np.zeros(0, dtype=np.intp)
