@@ -33,12 +33,10 @@ def test_the_search_is_validated_once():
     assert validate_search("auto", chosen, found.start) is chosen.searched_losses
 
 
-def test_a_method_that_cannot_search_outside_rows_keeps_its_partition():
+def test_a_method_that_cannot_search_outside_rows_has_no_fair_error():
     found = run(make("clusters", K=6, n=30, p=3, clusters=2))
-    chosen = found.choose("validated")
-    kept = validate_search("validated", chosen, found.start)
-    assert np.array_equal(kept[0], chosen.clusters.losses)
-    assert np.array_equal(kept[1], chosen.plain.losses)
+    assert validate_search("validated", found.choose("validated"), found.start) is None
+    assert validate_search("auto", found.choose("auto"), found.start) is not None
 
 
 def test_one_cluster_is_the_pooled_fit():
@@ -46,6 +44,8 @@ def test_one_cluster_is_the_pooled_fit():
     chosen = found.choose("evidence")
     assert chosen.labels.max() == 0
     assert chosen.clusters is chosen.pooled
+    assert np.array_equal(chosen.pooled.coef, found.fits["pooled"].coef)
+    assert validate_search("evidence", chosen, found.start) is None
     assert np.ptp(chosen.pooled.coef, axis=0).max() == 0
 
 

@@ -26,7 +26,7 @@ def visible(page):
 def test_errors_are_log_losses(classes):
     result = results.choices(classes)
     found = facts(result, details=True)
-    assert "Its log loss is" in found["verdict"]
+    assert " log loss is " in found["verdict"]
     auto = found["strategies"]["auto"]
     assert auto["shown"] == auto["error"] == pytest.approx(result.errors["auto"].error)
     for name, line in found["datasets"].items():
@@ -79,7 +79,7 @@ def test_many_classes_have_one_column_with_the_most_frequent():
 
 def test_errors_of_counts_are_deviances():
     found = facts(results.counts(), details=True)
-    assert "Its deviance is" in found["verdict"]
+    assert " half deviance is " in found["verdict"]
     assert found["details"]["probabilities"] is None
     text = visible(render(found))
     assert "half the mean deviance" in text

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 import conjoin
+from conjoin.cli import show
 from conjoin.cli.show import show_dataset, show_json, show_partition
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.html import render
@@ -105,7 +106,8 @@ def agree(name, *texts):
 
 
 @pytest.fixture(params=CASES)
-def faces(request, capsys):
+def faces(request, capsys, monkeypatch):
+    monkeypatch.setattr(show, "PLAIN_WIDTH", 160)  # no name is folded
     result = golden(request.param)
     show_partition(result)
     terminal = capsys.readouterr().out
@@ -160,7 +162,8 @@ def test_clusters(faces):
         agree("number", one["number"], a["cluster"], b["cluster"], c["cluster"])
         assert a["datasets"] == b["members"] == c["datasets"] == ", ".join(one["datasets"])
         agree("rows", one["rows"], a["rows"], b["rows"])
-        error = [text for head, text in a.items() if head not in ("cluster", "datasets", "rows")]
+        known = ("cluster", "datasets", "rows", "when resampled")
+        error = [text for head, text in a.items() if head not in known]
         agree("error", one["shown"], *error, b["cluster's model"])
 
 
@@ -196,7 +199,8 @@ def test_probabilities(faces):
             agree((name, head), line["scores"][key], printed[name][head], shown[name][head])
     for key, head in heads.items():
         agree(head, found["scores"][key], printed["mean of datasets"][head])
-        said = re.search(rf"{head} ([\d.]+\d)", notebook)[1]
+        about = notebook[notebook.index("Probabilities on held-out rows") :]
+        said = re.search(rf"{head} ([\d.]+\d)", about)[1]
         assert float(said) == pytest.approx(found["scores"][key], abs=6e-4)
         on_page = re.search(rf"<dt>{head}</dt><dd>([^<]+)</dd>", page)[1]
         assert float(on_page) == pytest.approx(found["scores"][key], abs=6e-4)
@@ -205,7 +209,7 @@ def test_probabilities(faces):
 def test_joins(faces):
     _, terminal, found, page, _ = faces
     merges = [row for name, rows in Tables(page).found.items() if name.isdigit()
-              for row in rows if "joined" in row or "kept apart" in row]  # fmt: skip
+              for row in rows if row[-1].startswith(("Joined", "Kept apart"))]  # fmt: skip
     on_page = {frozenset(row[:2]): row for row in merges}
     printed = printed_tables(terminal)["Ledger of joins"]
     assert len(printed) == min(len(found["ledger"]), 12)
@@ -215,8 +219,10 @@ def test_joins(faces):
         assert (row["join"], row["with"]) == sides
         agree((sides, "gain"), line["gain"], row["gain"])
         assert row["verdict"] == line["verdict"]
+        assert row["decision and reason"] == line["why"]
         if frozenset(sides) in on_page:
             shared += 1
             agree((sides, "gain"), line["gain"], on_page[frozenset(sides)][3])
             assert on_page[frozenset(sides)][4] == line["verdict"]
+            assert on_page[frozenset(sides)][-1] == line["reason"]
     assert shared >= sum(line["joined"] for line in found["ledger"])

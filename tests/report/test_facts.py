@@ -10,7 +10,8 @@ import pytest
 import conjoin
 from conjoin.datasets import make_clusters, make_pair
 from conjoin.engine.methods import METHODS
-from conjoin.report.facts import FOUND_AGAIN, brief_facts, comparison_facts, dataset_facts, facts
+from conjoin.report.facts import brief_facts, comparison_facts, dataset_facts, facts
+from conjoin.result.found import SEARCHES
 from tests.report import results
 
 RESULTS = {
@@ -70,11 +71,21 @@ def test_strategies_have_their_errors_and_the_one_in_use_is_marked():
         found
     )
     assert [name for name, line in found.items() if line["in_use"]] == ["auto"]
-    assert min(line["percent"] for line in found.values()) == 0
+    assert min(line["percent"] for line in found.values() if not line["kept"]) == 0
+    least = min(e.error for name, e in result.errors.items() if name != "clusters")
     for name, line in found.items():
         estimate = result.errors[name]
         assert line["error"] == estimate.error
         assert line["shown"] == pytest.approx(math.sqrt(estimate.error))
+        low, high = line["interval"]
+        assert low < line["shown"] < high
+        assert line["kept"] == (name == "clusters")
+        if line["kept"]:
+            assert line["percent"] is None and line["behind"] is None
+            continue
+        # Percentages are of the error as it is shown, the root.
+        behind = 100 * (math.sqrt(estimate.error / least) - 1)
+        assert line["percent"] == pytest.approx(behind, abs=1e-9)
         low, high = line["percent_interval"]
         assert low <= line["percent"] <= high
         half = 1.6448536 * line["percent_standard_error"]
@@ -85,7 +96,7 @@ def test_strategies_have_their_errors_and_the_one_in_use_is_marked():
 
 def test_partitions_that_are_found_again_are_known_by_name():
     for name, method in METHODS.items():
-        assert (name in FOUND_AGAIN) == (method.find_outside is not None), name
+        assert (name in SEARCHES) == (method.find_outside is not None), name
     tables = make_clusters(sizes=(2, 1), n=40, p=2, distance=1.0).tables()
     assert facts(conjoin.partition(tables, target="y"))["found_again"]
     assert not facts(conjoin.partition(tables, target="y", method="tuned"))["found_again"]

@@ -5,86 +5,8 @@ import pytest
 import conjoin
 from conjoin.datasets import make_clusters, make_pair
 from conjoin.report import wording
-from conjoin.report.facts import comparison_facts, facts
+from conjoin.report.facts import comparison_facts
 from conjoin.report.measure import measure_of
-from tests.report import results
-
-
-def strategy(error, behind=0.0, standard_error=0.0):
-    return {
-        "error": error,
-        "shown": None if error is None else error**0.5,
-        "behind": behind,
-        "standard_error": standard_error,
-    }
-
-
-def given(name, members=(("a", "b"), ("c",)), **errors):
-    """Facts of a headline."""
-    known = [e for e in errors.values() if e is not None]
-    return {
-        "strategy": name,
-        "family": "gaussian",
-        "datasets": dict.fromkeys(n for names in members for n in names),
-        "clusters": [{"datasets": list(names)} for names in members],
-        "strategies": {
-            key: strategy(e, None if e is None else e - min(known), 0.01 * min(known))
-            for key, e in errors.items()
-        },
-    }
-
-
-def test_the_headline_says_for_which_models_a_percentage_holds():
-    first, brings, plain = wording.headline(
-        given("auto", auto=100.0, separate=110.0, pooled=200.0, clusters=105.0)
-    )
-    assert first == (
-        "Best choice: one model per dataset, with strength borrowed between datasets (strategy "
-        "'auto'): RMSE 10."
-    )
-    assert brings == (
-        "Its squared error is 9.1 % lower than with 3 separate models (standard error 0.9 %) and "
-        "50.0 % lower than with one model for all."
-    )
-    assert plain == (
-        "If you prefer plain models, train 2 models for 3 datasets ({a, b}, {c}): RMSE 10.25, "
-        "squared error 5.0 % higher than with 'auto'."
-    )
-
-
-def test_a_strategy_that_is_not_the_best_is_not_called_so():
-    found = wording.headline(given("pooled", auto=100.0, separate=110.0, pooled=200.0, clusters=90))
-    assert found[0].startswith("In use: one model for all datasets (strategy 'pooled'): RMSE 14.14")
-    assert found[1] == "Its squared error is 81.8 % higher than with 3 separate models."
-    assert found[2].endswith(
-        "55.0 % lower than with 'pooled' (standard error 1.0 %), the lowest error of all "
-        "strategies."
-    )
-    other = wording.headline(given("clusters", separate=50.0, auto=80.0, pooled=90.0, clusters=100))
-    assert (
-        other[0] == "In use: 2 models for 3 datasets ({a, b}, {c}), strategy 'clusters': RMSE 10."
-    )
-    assert other[-1] == (
-        "Strategy 'separate' has the lowest error: its squared error is 50.0 % lower (standard "
-        "error 0.5 %)."
-    )
-
-
-def test_the_headline_of_one_dataset_and_of_unknown_errors():
-    one = given("auto", (("a",),), auto=4.0, separate=4.0, pooled=4.0, clusters=4.0)
-    assert wording.headline(one) == [
-        "There is one dataset, so there is one model (strategy 'auto'): RMSE 2."
-    ]
-    unknown = given("auto", auto=1.0, separate=None, pooled=2.0, clusters=1.0)
-    assert "not comparable with the error with 3 separate" in wording.headline(unknown)[1]
-
-
-@pytest.mark.parametrize("result", [results.hostile, results.counts, lambda: results.choices(3)])
-def test_every_strategy_has_a_headline(result):
-    for name in result().errors:
-        text = facts(result().using(name))["verdict"]
-        assert f"trategy '{name}'" in text
-        assert "None" not in text and "nan" not in text
 
 
 def test_changes():

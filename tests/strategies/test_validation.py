@@ -38,7 +38,7 @@ def test_a_partition_searched_for_outside_held_out_rows_is_worse_than_one_kept()
     truth = make("continuum", K=40, n=12, p=6)
     hyper = fit_variances(truth.moments, SLOPES)
     problem = LeastSquares(truth.folds)
-    searched = validate_partition(evidence_partition, Start(problem, hyper))[0]
+    searched = validate_partition(evidence_partition, Start(problem, hyper))
     refit = clusters(evidence_partition(truth.moments, hyper), hyper)
     kept = validate(refit, problem).losses
     assert searched.sum() > 1.1 * kept.sum()

@@ -18,6 +18,7 @@ from conjoin.cli.words import with_options
 from conjoin.report import wording
 from conjoin.report.assignment import MODELS, assigned_note, in_words
 from conjoin.report.facts import comparison_facts, facts
+from conjoin.report.joins import share_together
 from conjoin.report.measure import error_text, measure_of
 from conjoin.text import listed, printable
 
@@ -51,6 +52,8 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
         words = f"Features: {found['representation']['description']}."
         console.print(_text(words), soft_wrap=True)
     _section(console, "Clusters, one model each", _clusters(found))
+    if found["stability"]:
+        _notes(console, [found["stability"]["words"]])
     _section(console, "Ledger of joins", _ledger(found["ledger"]))
     hidden = found["steps"] - len(found["ledger"])
     if hidden > 0:
@@ -58,8 +61,7 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
     measure = measure_of(found["family"])
     _notes(console, wording.ledger_notes(found["ledger"], measure))
     _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found))
-    again = wording.FOUND_AGAIN_NOTE if found["found_again"] else wording.KEPT_NOTE
-    _notes(console, [wording.behind_note(measure), again])
+    _notes(console, [wording.behind_note(measure), wording.clusters_note(found)])
     if "classes" in found:
         _show_scores(console, found)
     for caution in found["cautions"]:
@@ -142,7 +144,7 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
         table.add_column(
             name,
             justify="right" if name in right else "left",
-            no_wrap=name in right or name in ("verdict", "decision", "strategy"),
+            no_wrap=name in right or name in ("verdict", "decision and reason", "strategy"),
             overflow="fold",
         )
     return table
@@ -150,15 +152,23 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
 
 def _clusters(found: Mapping[str, Any]) -> Table:
     head = measure_of(found["family"]).head
-    numbers = ("rows", head)
-    table = _table("cluster", "datasets", *numbers, right=numbers)
+    stability, numbers = found["stability"], ("rows", head)
+    kept = ("when resampled",) if stability else ()
+    table = _table("cluster", "datasets", *numbers, *kept, right=numbers)
     clusters = found["clusters"]
     for one in clusters[:MOST_CLUSTERS_SHOWN]:
         names = _text(listed(one["datasets"], MOST_MEMBERS_SHOWN))
-        table.add_row(str(one["number"]), names, f"{one['rows']:,}", error_text(one["shown"]))
+        words = [_kept(stability, one)] if stability else []
+        error = error_text(one["shown"])
+        table.add_row(str(one["number"]), names, f"{one['rows']:,}", error, *words)
     if len(clusters) > MOST_CLUSTERS_SHOWN:
         table.add_row("...", f"and {len(clusters) - MOST_CLUSTERS_SHOWN:,} more clusters", "", "")
     return table
+
+
+def _kept(stability: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+    """Return how often the datasets of a cluster are together in resamples."""
+    return share_together(stability["clusters"][one["number"] - 1], len(one["datasets"]))
 
 
 def _strategies(found: Mapping[str, Any]) -> Table:
@@ -196,7 +206,7 @@ def _is_unicode() -> bool:
 
 def _ledger(lines: Sequence[Mapping[str, Any]]) -> Table:
     numbers = ("gain", "interval")
-    head = ("verdict", "adjusted p", "decision")
+    head = ("verdict", "adjusted p", "decision and reason")
     table = _table("join", "with", *numbers, *head, right=(*numbers, "adjusted p"))
     for line in lines:
         table.add_row(
@@ -205,7 +215,7 @@ def _ledger(lines: Sequence[Mapping[str, Any]]) -> Table:
             *_gain(line),
             _verdict(line["verdict"]),
             _p_value(line["adjusted_p"]),
-            "joined" if line["joined"] else "kept apart",
+            line["why"],
         )
     return table
 

@@ -6,7 +6,7 @@ probabilities and the validation of the search take time that not every caller w
 are computed when first asked for, and once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,8 +15,9 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.details import make_details
-from conjoin.engine.methods import validate_search
+from conjoin.engine.errors import estimate_errors, find_improvements, held_out_losses
 from conjoin.engine.placing import learned_priors, make_placement
+from conjoin.engine.stability import find_stability
 from conjoin.engine.verdicts import Verdicts
 from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
@@ -25,7 +26,7 @@ from conjoin.models.partial import coefficients
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
-from conjoin.strategies.average import summarise
+from conjoin.strategies import SEARCHED
 from conjoin.strategies.joins import ValidatedJoins
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from conjoin.grouping.search import Search
     from conjoin.result.details import Details
     from conjoin.result.fits import Fit
+    from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
+    from conjoin.result.stability import Stability
+    from conjoin.strategies.improvement import HeldOut
     from conjoin.strategies.plan import Start
     from conjoin.strategies.refits import Refit
     from conjoin.strategies.validation import Validated
@@ -152,7 +156,8 @@ class Analysis:
     def _rank(self, name: str) -> tuple[float, int]:
         """Return what strategies are sorted by: their error, then their order."""
         order = [*self.strategies.validated, "clusters"]
-        return self.errors[name].error, order.index(name)
+        fair = SEARCHED if name == "clusters" and SEARCHED in self.errors else name
+        return self.errors[fair].error, order.index(name)
 
     @cached_property
     def _cluster_models(self) -> "list[Fit]":
@@ -161,16 +166,19 @@ class Analysis:
             self.chosen.clusters.coef,
             self._errors_by_dataset(self.chosen.clusters.losses),
         )
-        rows = np.asarray(self.facts.sizes)
+        rows, weights = np.asarray(self.facts.sizes), self.study.weights
         return [
-            self._model(coef[k[0]], int(rows[k].sum()), float(errors[k].mean()))
+            self._model(
+                coef[k[0]], int(rows[k].sum()), float(np.average(errors[k], weights=weights[k]))
+            )
             for k in self._members
         ]
 
     @cached_property
     def _pooled_model(self) -> "Fit":
         """One model for all datasets, which serves those not there at fitting."""
-        error = float(np.mean(self._errors_by_dataset(self.chosen.pooled.losses)))
+        errors = self._errors_by_dataset(self.chosen.pooled.losses)
+        error = float(np.average(errors, weights=self.study.weights))
         return self._model(self.chosen.pooled.coef[0], int(np.sum(self.facts.sizes)), error)
 
     def _model(self, beta: FloatArray, rows: int, error: float) -> "Fit":
@@ -197,24 +205,47 @@ class Analysis:
 
     @property
     def errors(self) -> dict[str, Estimate]:
-        """Error of every strategy; of clusters with the partition searched for outside folds."""
+        """Error of every strategy, and of the clusters with the partition searched again."""
         return self._once("errors", self._estimate_errors)
 
     def _estimate_errors(self) -> dict[str, Estimate]:
-        validated = self.strategies.validated
-        searched = validate_search(self._search_method, self.chosen, self.start)
-        losses = np.stack([*(one.losses for one in validated.values()), *searched])
-        found = summarise(losses, self.start.problem.moments.w, self.study.weights)
         scale = self.study.basis.target_scale**2
-        return {
-            name: Estimate(*(float(x) * scale for x in values))
-            for name, *values in zip((*validated, "clusters", "plain"), *found)
-        }
+        w = self.start.problem.moments.w
+        return estimate_errors(self._held_out, w, self.study.weights, scale)
+
+    @property
+    def _held_out(self) -> "dict[str, HeldOut]":
+        """Losses on held-out rows of every strategy, and of the clusters searched for again."""
+        method = self._search_method
+        return self._once(
+            "held out",
+            lambda: held_out_losses(self.strategies, self.chosen, method, self.start),
+        )
+
+    def improvements(self, strategy: str) -> "Improvements":
+        """Compare a strategy with separate models and with one model for all."""
+        held, w = self._held_out, self.start.problem.moments.w
+        weights, names = self.study.weights, self.facts.names
+        return self._once(
+            f"improvements of {strategy}",
+            lambda: find_improvements(held[strategy], held, w, weights, names),
+        )
 
     @property
     def _search_method(self) -> str:
         """The method whose search can be repeated; none where a criterion found the clusters."""
         return self.origin.method if self.origin.grouping == "agglomerative" else ""
+
+    @property
+    def stability(self) -> "Stability | None":
+        """How often datasets are together when the search sees random halves of the rows."""
+        seed = int(self.origin.settings.get("random_state", 0))
+        return self._once(
+            "stability",
+            lambda: find_stability(
+                self._search_method, self.chosen, self.search, self.start, self.facts.names, seed
+            ),
+        )
 
     # --- verdicts --------------------------------------------------------------------------------
 
@@ -248,6 +279,14 @@ class Analysis:
         folds, weights = self.start.problem.folds, self.study.weights
         joins = ValidatedJoins.of(folds, self.start.hyper, weights)
         return Verdicts(self.judge, names, self._labels, near, delta, scale, joins)
+
+    def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
+        """Return what joining two groups does to their held-out error, and its standard error."""
+        position = self._once("positions", lambda: {n: k for k, n in enumerate(self.facts.names)})
+        pair = tuple(position[name] for name in left), tuple(position[name] for name in right)
+        change, spread = self._once(f"change {pair}", lambda: self._verdicts.joins.changes([pair]))
+        scale = self.study.gain_scale
+        return float(change[0]) * scale, float(spread[0]) * scale
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and with others."""

@@ -58,6 +58,7 @@ def make_details(
         far=far_values(problem.moments, basis),
         upper=upper,
         map=make_map(verdicts, [*(line for line in ledger if line.joined), *upper]),
+        weights=study.weights,
     )
 
 

@@ -54,6 +54,8 @@ class Candidates:
         Verdicts on pairs of groups.
     separate : Validated
         Each dataset's own model.
+    pooled : Validated
+        One model for all: strategy "pooled", which is also the model of a single cluster.
     delta : float
         Level of the verdicts.
     """
@@ -63,6 +65,7 @@ class Candidates:
     search: Search
     judge: "Judge"
     separate: Validated
+    pooled: Validated
     delta: float
 
     @property
@@ -127,12 +130,12 @@ class Chosen:
     clusters : Validated
         One model for each cluster.
     pooled : Validated
-        One model for all.
+        One model for all, the same as strategy "pooled".
     plain : Validated
         One model without a prior for each cluster.
-    searched_losses : array (2, F, K), optional
-        Losses of the clusters, and of plain ones, when the partition is searched for again outside
-        the held-out rows; None if nothing needed them yet.
+    searched_losses : array (F, K), optional
+        Losses of the clusters when the partition is searched for again outside the held-out rows;
+        None if nothing needed them yet.
     joins : tuple of (group, group), optional
         The joins that made the clusters, by dataset number; None for the merge tree of each.
     """
@@ -159,7 +162,7 @@ class PartitionMethod:
 
 def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
     """Return a partition with its fits."""
-    pooled = candidates.fit(np.zeros_like(labels))
+    pooled = candidates.pooled
     found = pooled if labels.max() == 0 else candidates.fit(labels)
     exact = candidates.start.problem.exact
     return Chosen(labels, found, pooled, candidates.fit_plain(labels) if exact else found)
@@ -175,13 +178,12 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     """
     labels, problem = candidates.search.labels, candidates.start.problem
     one_cluster = np.zeros_like(labels)
-    pooled = candidates.fit(one_cluster)
-    searched = None
+    pooled, searched = candidates.pooled, None
     if labels.max() > 0 and is_small(problem.moments) and len(labels) <= MOST_FULL:
         searched = validate_partition(_auto_outside, candidates.start)
     refined = candidates.refine(labels)
     found = candidates.fit(refined.labels)
-    stacked = np.stack([found.losses if searched is None else searched[0], pooled.losses])
+    stacked = np.stack([found.losses if searched is None else searched, pooled.losses])
     parts = paired_parts(stacked, problem.moments.w, candidates.weights)
     lead = parts[0] - parts[1]
     if labels.max() > 0 and lead.sum() > np.sqrt(len(lead)) * lead.std():
@@ -209,17 +211,17 @@ def _auto_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:
     return refine(prune(tree), moments.n, tree_joins(tree), near, joins.changes, apart).labels
 
 
-def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray:
-    """Return losses (2, F, K) with the partition searched for outside held-out rows.
+def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray | None:
+    """Return losses (F, K) of clusters with the partition searched for outside held-out rows.
 
-    The first are those of clusters, the second those of one plain model for each cluster. A method
-    that cannot search outside them keeps its partition, which is too optimistic.
+    None for a method that cannot search outside them, and for a single cluster, which is one model
+    for all.
     """
+    known = METHODS.get(method)
+    if chosen.labels.max() == 0 or known is None or known.find_outside is None:
+        return None
     if chosen.searched_losses is not None:
         return chosen.searched_losses
-    known = METHODS.get(method)
-    if known is None or known.find_outside is None:
-        return np.stack([chosen.clusters.losses, chosen.plain.losses])
     return validate_partition(known.find_outside, start)
 
 

@@ -75,8 +75,10 @@ def run(
         strategies = validate_strategies(fits, study, start)
 
         # 6 Choose.
-        own = strategies.validated["separate"]
-        candidates = Candidates(start, study.weights, plan.search, judge, own, request.delta)
+        own, pooled = (strategies.validated[name] for name in ("separate", "pooled"))
+        candidates = Candidates(
+            start, study.weights, plan.search, judge, own, pooled, request.delta
+        )
         if criterion is None:
             chosen, steps = METHODS[request.method].choose(candidates), None
         else:

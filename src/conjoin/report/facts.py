@@ -9,18 +9,18 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy.special import stdtrit
-
-from conjoin.report import wording
+from conjoin.report import headline, wording
 from conjoin.report.cautions import cautions
 from conjoin.report.coefficients import MOST_PANELS
+from conjoin.report.joins import join_facts, ledger_facts, stability_facts
 from conjoin.report.measure import measure_of
-from conjoin.report.numbers import finite, percent_of
+from conjoin.report.numbers import finite
 from conjoin.report.page_facts import page_facts
 from conjoin.report.probabilities import dataset_scores, score_facts
-from conjoin.report.view import LEVEL, View
+from conjoin.report.strategies import improvement_facts, strategy_facts
+from conjoin.report.view import View
 from conjoin.result.fits import Fit, LogisticFit
+from conjoin.strategies import SEARCHED
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from conjoin.result.partition import Partition
     from conjoin.result.scores import Scored
     from conjoin.result.values import Alternative, Merge
-
-# Methods that find the partition again in every fold, so that the error of "clusters" is honest.
-FOUND_AGAIN = ("auto", "risk", "evidence", "chow", "bic", "kmeans")
 
 # Names of models in the "errors" of `dataset_facts`, which scripts may know.
 OLD_NAMES = {
@@ -90,16 +87,20 @@ def facts(
         "method": result.method,
         **_brief(result),
         "strategies": strategy_facts(result),
+        "advice": "",
+        "improvements": improvement_facts(result),
+        "stability": stability_facts(result),
         "steps": len(result.analysis.steps),
-        "ledger": [_step(line) for line in result.ledger(most_steps)],
+        "ledger": _ledger(result, most_steps),
         "datasets": _datasets(result, scored),
         **({} if scored is None else score_facts(scored)),
         **_representation(result),
         "columns": result.columns,
         "cautions": cautions(result, scored),
-        "found_again": result.method in FOUND_AGAIN and result.grouping == "agglomerative",
+        "found_again": SEARCHED in result.errors,
     }
-    sentences = wording.headline(found)
+    found["advice"] = headline.advice(found)
+    sentences = headline.headline(found)
     found |= {"verdict": " ".join(sentences), "sentences": sentences}
     if details:
         found["details"] = page_facts(result, panels)
@@ -133,35 +134,6 @@ def _brief(result: "Partition") -> dict[str, Any]:
             for c, (members, model) in enumerate(zip(result.clusters, result.models))
         ],
     }
-
-
-def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
-    """Return the errors of all strategies by name.
-
-    `behind` is how much higher an error is than the lowest one, `percent` the same in percent of
-    the lowest; both come with a standard error, and `percent` with an interval.
-    """
-    half = float(stdtrit(np.inf, (1 + LEVEL) / 2))
-    measure = measure_of(result.family)
-    found = {}
-    for name, e in result.errors.items():
-        least = finite(e.error - e.behind)
-        percent, spread = (percent_of(finite(x), least) for x in (e.behind, e.standard_error))
-        found[name] = {
-            "error": finite(e.error),
-            "shown": measure.shown(e.error),
-            "behind": finite(e.behind),
-            "standard_error": finite(e.standard_error),
-            "percent": percent,
-            "percent_standard_error": spread,
-            "percent_interval": [None, None]
-            if percent is None or spread is None
-            else [percent - half * spread, percent + half * spread],
-            "weight": result.weights.get(name),
-            "in_use": name == result.strategy,
-            "words": wording.STRATEGIES.get(name, ""),
-        }
-    return found
 
 
 def _datasets(result: "Partition", scored: "Scored | None") -> dict[str, dict[str, Any]]:
@@ -265,15 +237,17 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
 
 def _alternative(result: "Partition", view: View, name: str, line: "Alternative") -> dict[str, Any]:
     others = [n for n in result.clusters[line.cluster] if n != name]
+    own = line.cluster == result.labels[name]
     return {
         "cluster": line.cluster,
         "number": line.cluster + 1,
-        "own": line.cluster == result.labels[name],
+        "own": own,
         "datasets": others,
         "verdict": line.verdict,
         "gain": finite(line.gain),
         "percent": view.percent(finite(line.gain), [name, *others]),
         **_interval(line.interval),
+        **join_facts(view, [name], others, joined=own, verdict=line.verdict),
     }
 
 
@@ -356,6 +330,11 @@ def _interval(ends: tuple[float, float]) -> dict[str, Any]:
     """Return an interval, and whether its ends are infinite because there are too few rows."""
     few = all(math.isinf(end) for end in ends)
     return {"interval": [finite(end) for end in ends], "too_few_rows": few}
+
+
+def _ledger(result: "Partition", most: int | None) -> list[dict[str, Any]]:
+    lines, view = result.ledger(most), View(result)
+    return [{**_step(line), **why} for line, why in zip(lines, ledger_facts(view, lines))]
 
 
 def _step(line: "Merge") -> dict[str, Any]:

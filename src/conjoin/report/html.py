@@ -44,7 +44,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "title": title or wording.title_of(found["target"]),
             "headline": sentences[0],
             "reasons": sentences[1:],
-            "found_note": wording.FOUND_AGAIN_NOTE if found["found_again"] else wording.KEPT_NOTE,
+            "found_note": wording.clusters_note(found),
             "models": wording.MODELS,
             "cautions": [*found["cautions"], *details["cautions"]],
             "no_cautions": cautions.NONE,

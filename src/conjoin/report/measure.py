@@ -45,6 +45,16 @@ class Measure:
             return None
         return math.sqrt(error) if self.root else float(error)
 
+    def percent(self, change: float | None) -> float | None:
+        """Return the change of an error, a share of it, in percent of the error as it is shown.
+
+        >>> measure_of("gaussian").percent(-0.19), measure_of("logistic").percent(-0.19)
+        (-10.0, -19.0)
+        """
+        if change is None or not math.isfinite(change) or change < -1:
+            return None
+        return 100 * (math.sqrt(1 + change) - 1 if self.root else change)
+
 
 MEASURES = {
     "gaussian": Measure(
@@ -97,6 +107,7 @@ def page_words(facts: Mapping[str, Any]) -> dict[str, str]:
         "name": measure.name,
         "gain": measure.gain,
         "head": measure.head,
+        "short": measure.short,
         "errors": measure.errors,
         "own_fit": measure.own_fit,
         "unit": "squared units" if family == "gaussian" else measure.gain,

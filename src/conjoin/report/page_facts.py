@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conjoin._typing import FloatArray
 from conjoin.report import again, wording
 from conjoin.report.cautions import data_cautions
 from conjoin.report.coefficients import coefficient_facts
@@ -78,15 +79,15 @@ def _clusters(view: View) -> list[dict[str, Any]]:
     found = []
     for c, (members, model) in enumerate(zip(result.clusters, result.models)):
         index = [view.position[name] for name in members]
-        own = None if details is None else mean(details.errors["own"][index])
+        own = None if details is None else _average(view, details.errors["own"], index)
         coef = view.coef(model)
         order = np.argsort(-np.abs(coef - pooled) * view.widths, kind="stable")[:MOST_SHIFTS]
         found.append(
             {
                 "colour": view.colours[c],
                 "own": view.measure.shown(own),
-                "in_use": view.measure.shown(mean(view.in_use[index])),
-                "change": percent_change(model.error, own),
+                "in_use": view.measure.shown(_average(view, view.in_use, index)),
+                "change": percent_change(view.measure.shown(model.error), view.measure.shown(own)),
                 "shifts": [
                     {
                         "feature": view.columns[j],
@@ -98,6 +99,14 @@ def _clusters(view: View) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _average(view: View, errors: FloatArray, index: Sequence[int]) -> float | None:
+    """Return the mean error of some datasets, weighed as in the errors of strategies."""
+    some = errors[index]
+    if view.details is None or not np.isfinite(some).all():
+        return mean(some)
+    return finite(float(np.average(some, weights=view.details.weights[index])))
 
 
 def _datasets(view: View) -> dict[str, dict[str, Any]]:

@@ -10,10 +10,10 @@ import numpy as np
 from conjoin.errors import ArgumentError
 from conjoin.report.coefficients import coefficient_facts
 from conjoin.report.drawing import JOIN, TICKS, leaf_label, stretch, tick
-from conjoin.report.facts import strategy_facts
 from conjoin.report.figures import strategy_scales
 from conjoin.report.measure import measure_of
 from conjoin.report.panels import calibration_ends
+from conjoin.report.strategies import strategy_facts
 from conjoin.report.tree import map_facts, tree_facts
 from conjoin.report.view import COLOURS, LEVEL, View
 from conjoin.report.wording import by_error
@@ -60,7 +60,7 @@ def plot_errors(result: "Partition", ax: Any = None) -> Any:
     ax.set_xlim(-0.03 * end, end)
     ax.set_yticks(range(len(lines)), [line["name"] for line in lines])
     ax.invert_yaxis()
-    name = measure_of(result.family).name
+    name = measure_of(result.family).short
     ax.set_xlabel(f"{name} above the best, percent ({100 * LEVEL:.0f} % intervals)")
     return ax
 

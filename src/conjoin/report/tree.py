@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conjoin.report.joins import join_facts
 from conjoin.report.numbers import finite, plain
 from conjoin.report.view import COLOURS, View
 from conjoin.result.details import VERDICTS, Node, cut, whole_tree
@@ -58,6 +59,7 @@ def _merge(view: View, line: "Merge") -> dict[str, Any]:
         "percent": view.percent(finite(line.gain), (*line.left, *line.right)),
         "interval": [finite(x) for x in line.interval],
         "adjusted_p": finite(line.adjusted_p),
+        **join_facts(view, line.left, line.right, joined=line.joined, verdict=line.verdict),
     }
 
 

@@ -14,11 +14,11 @@ from conjoin.report.numbers import (
     finite,
     number,
     percent_change,
-    percent_of,
     share,
     signed,
     unsigned,
 )
+from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ MOST_BEHIND = 1000.0
 
 
 # What a model is fitted to, as heads of columns and lines of tables say it. "own" is strategy
-# 'separate'. "pooled" is `Partition.pooled`, which predicts unknown datasets; strategy 'pooled' is
-# a slightly different fit of the same rows, so it has another name.
+# 'separate', "cluster" is strategy 'clusters', "pooled" is strategy 'pooled', which also predicts
+# unknown datasets. All are refitted outside the same folds, with the partition as it is.
 MODELS = {
     "own": "own model",
     "cluster": "cluster's model",
@@ -44,7 +44,6 @@ MODELS = {
     "pooled": "pooled model",
 }
 IN_USE = "in use"
-TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
 
 
 # --- the verdict ---------------------------------------------------------------------------------
@@ -53,7 +52,8 @@ TIE = 0.0005  # share of the error by which two strategies differ and print as "
 STRATEGIES = {
     "separate": "one model per dataset, from its own rows only",
     "pooled": "one model for all datasets",
-    "clusters": "one model per cluster",
+    "clusters": "one model per cluster (partition from all rows)",
+    SEARCHED: "the same, partition found again in every fold",
     "plain": "one least-squares model per cluster",
     "intercept": "one model for all, with one level per dataset",
     "slopes": "partial pooling, one variance for all slopes",
@@ -63,86 +63,23 @@ STRATEGIES = {
     "mixture": "soft clusters: each dataset blends several models",
     "auto": "average of the strategies, weighted by their errors",
 }
-# The same for a reader who wants to know which models there will be.
-BORROWED = "one model per dataset, with strength borrowed between datasets"
-MODELS_OF = {
-    "separate": "one model per dataset, each from its own rows only",
-    "pooled": "one model for all datasets",
-    "intercept": "one model for all datasets, with one level per dataset",
-}
 FOUND_AGAIN_NOTE = (
-    "The error of 'clusters' includes the uncertainty of finding the partition: it was found again "
-    "in every fold."
+    f"'{SEARCHED}' includes the uncertainty of finding the partition: it was searched for again in "
+    "every fold. 'clusters' are the models of the clusters; their partition was found from "
+    "all rows, so their error is too optimistic beside the others."
 )
 KEPT_NOTE = (
     "The error of 'clusters' is too optimistic: this method finds the partition once, from all "
     "rows."
 )
+ONE_CLUSTER_NOTE = "There is one cluster, so 'clusters' and 'pooled' are the same model."
 
 
-def headline(facts: Facts) -> list[str]:
-    """Return the verdict: what to train, what it brings and how sure that is, sentence by sentence.
-
-    Errors are those on held-out rows. Percentages are of the error that is named beside them.
-    """
-    name, strategies = facts["strategy"], facts["strategies"]
-    measure, ours = measure_of(facts["family"]), strategies[name]
-    datasets, clusters = len(facts["datasets"]), [c["datasets"] for c in facts["clusters"]]
-    error = f"{measure.short} {error_text(ours['shown'], 4)}"
-    if datasets == 1:
-        return [f"There is one dataset, so there is one model (strategy '{name}'): {error}."]
-    best = _is_best(ours)
-    models = MODELS_OF.get(name, BORROWED)
-    words = f"{models} (strategy '{name}')"
-    if name == "clusters":
-        words = f"{models_in_words(clusters)}, strategy 'clusters'"
-    found = [f"{'Best choice' if best else 'In use'}: {words}: {error}."]
-    others = {"separate": f"with {datasets:,} separate models", "pooled": "with one model for all"}
-    changes = [
-        change(ours["error"], strategies[other]["error"], words)
-        + (_how_sure(strategies[other]) if best and other == "separate" else "")
-        for other, words in others.items()
-        if other != name
-    ]
-    found.append(f"Its {measure.name} is {' and '.join(changes)}.")
-    lowest = min(strategies, key=lambda other: _or_infinite(strategies[other]["error"]))
-    if name != "clusters":
-        plain = strategies["clusters"]
-        than = change(plain["error"], ours["error"], f"with '{name}'")
-        # A root is shown beside a percentage of its square, which then needs its name.
-        than = f"{measure.name} {than}" if measure.root else than
-        text = f"{measure.short} {error_text(plain['shown'], 4)}, {than}"
-        if lowest == "clusters" and not best:
-            text += f"{_how_sure(ours, plain['error'])}, the lowest error of all strategies"
-        if len(clusters) == 1:  # one model for all has its error in the sentence before
-            found.append(f"The search for clusters puts all {datasets:,} datasets into one.")
-        else:
-            found.append(f"If you prefer plain models, train {models_in_words(clusters)}: {text}.")
-    if not best and lowest not in ("clusters", name):
-        behind = percent_of(ours["behind"], ours["error"])
-        amount = "" if behind is None else f": its {measure.name} is {unsigned(behind)} lower"
-        sure = _how_sure(ours) if amount else ""
-        found.append(f"Strategy '{lowest}' has the lowest error{amount}{sure}.")
-    return found
-
-
-def _is_best(strategy: Facts) -> bool:
-    """Say whether a strategy has the lowest error, or one that prints the same."""
-    error, behind = strategy["error"], strategy["behind"]
-    return behind is not None and error is not None and behind <= TIE * error
-
-
-def _or_infinite(error: float | None) -> float:
-    return math.inf if error is None else error
-
-
-def _how_sure(strategy: Facts, of: float | None = None) -> str:
-    """Return the standard error of a strategy's distance to the best one, in percent of an error.
-
-    By default in percent of the strategy's own error.
-    """
-    spread = percent_of(strategy["standard_error"], of or strategy["error"])
-    return f" (standard error {unsigned(spread)})" if spread else ""
+def clusters_note(facts: Facts) -> str:
+    """Say how the error of 'clusters' was found."""
+    if len(facts["clusters"]) == 1:
+        return ONE_CLUSTER_NOTE
+    return FOUND_AGAIN_NOTE if facts["found_again"] else KEPT_NOTE
 
 
 def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
@@ -194,15 +131,29 @@ def change(error: float | None, other: float | None, words: str) -> str:
 
 
 def by_error(strategies: Mapping[str, Facts]) -> list[tuple[str, Facts]]:
-    """Return strategies with their facts, the lowest error first, unknown errors last."""
-    return sorted(strategies.items(), key=lambda item: _or_infinite(item[1]["error"]))
+    """Return strategies with their facts, the lowest error first, unknown errors last.
+
+    Clusters whose partition has seen the held-out rows come right after their fair error.
+    """
+
+    def rank(item: tuple[str, Facts]) -> tuple[float, bool]:
+        name, line = item
+        kept = name == "clusters" and SEARCHED in strategies
+        return or_infinite((strategies[SEARCHED] if kept else line)["error"]), kept
+
+    return sorted(strategies.items(), key=rank)
+
+
+def or_infinite(error: float | None) -> float:
+    """Return an error, infinite if it is not known."""
+    return math.inf if error is None else error
 
 
 def behind_in_words(strategy: Facts) -> str:
     """Say by how many percent a strategy's error is higher than that of the best one."""
     percent = strategy["percent"]
     if percent is None:
-        return "unknown"
+        return "" if strategy.get("kept") else "unknown"
     if percent > MOST_BEHIND:
         return f"{1 + percent / 100:,.0f} times"
     return "best" if percent <= 0 else signed(percent).lstrip("+")
@@ -228,8 +179,8 @@ def behind_with_error(strategy: Facts) -> str:
 def behind_note(measure: Measure) -> str:
     """Say what is in that column."""
     return (
-        f"Behind the best: how much higher the {measure.name} is than that of the best strategy, ± "
-        "one standard error."
+        f"Behind the best: how much higher the {measure.short} is than that of the best strategy, "
+        "± one standard error."
     )
 
 
@@ -273,8 +224,7 @@ def reason(facts: Facts) -> str:
     nearest = next((line for line in lines if not line["own"]), None)
     text = f"{name} is trained {decision(others)}."
     if own is not None:
-        words = effect(own["gain"], own["percent"], measure)
-        text += f" Joining them {words}; verdict: {own['verdict']}."
+        text += f" {own['reason']} {_own_effect(own, measure)}; verdict: {own['verdict']}."
     if nearest is not None:
         words = effect(nearest["gain"], nearest["percent"], measure)
         text += (
@@ -285,6 +235,15 @@ def reason(facts: Facts) -> str:
     if (gains[0] or 0.0) < 0 or (gains[1] or 0.0) > 0:
         text += f" {TOGETHER}"
     return text
+
+
+def _own_effect(own: Facts, measure: Measure) -> str:
+    """Say what joining a dataset with its cluster does by the estimate from all rows."""
+    gain, change = own["gain"], own.get("change")
+    if gain is not None and change is not None and gain * change > 0:
+        # Two estimates of one effect; the one from held-out rows stands in the reason.
+        return f"The estimate from all rows points the other way by {abs(gain):.4g} {measure.gain}"
+    return f"Joining them {effect(gain, own['percent'], measure)}"
 
 
 def decision(others: Sequence[str], most: int | None = None) -> str:
@@ -322,10 +281,10 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
         elif high is not None:
             text += f", at most {number(high)}"
         text += ")"
-    done = "joined" if merge["joined"] else "kept apart"
-    return [
-        f"{merge['left']}  +  {merge['right']}", text, f"verdict: {merge['verdict']}; {done}"
-    ]  # fmt: skip
+    lines = [f"{merge['left']}  +  {merge['right']}", text, f"verdict: {merge['verdict']}"]
+    if merge["together"] is not None:
+        lines.append(f"together in {100 * merge['together']:.0f} % of the resamples")
+    return [*lines, merge["reason"]]
 
 
 def gain_note(measure: Measure) -> str:

@@ -3,17 +3,16 @@
 Plain values of the file's content enter, the objects that `result.store` made plain leave.
 """
 
-import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray
 from conjoin.criterion import PairScore
 from conjoin.families import Label
 from conjoin.models.newcomer import Prior
 from conjoin.moments import Basis
+from conjoin.result.arrays import plain_to_array
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
 from conjoin.result.placement import Placement, StrategyPrior
@@ -73,6 +72,8 @@ def details_from_plain(values: Mapping[str, Any] | None, names: Sequence[str]) -
         far={int(j): distance for j, distance in values["far"].items()},
         upper=tuple(merge_from_plain(line, names, refused) for line in values["upper"]),
         map=None if values["map"] is None else map_from_plain(values["map"]),
+        # Files of version 0.2 and before lack the weights; datasets counted the same by default.
+        weights=plain_to_array(values["weights"]) if "weights" in values else np.ones(len(names)),
     )
 
 
@@ -166,10 +167,3 @@ def added_from_plain(
             values["standard_error"],
         )
     }
-
-
-def plain_to_array(values: Mapping[str, Any]) -> FloatArray:
-    """Return an array that `store.array_to_plain` made plain."""
-    flat = np.frombuffer(base64.b64decode(values["base64"]), dtype=values.get("kind", "<f8"))
-    array: FloatArray = flat.reshape(values["shape"]).astype(np.float64)
-    return array

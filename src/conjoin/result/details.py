@@ -65,6 +65,8 @@ class Details:
     upper : tuple of Merge
         Merges above the clusters, in the order made, down to one cluster.
     map : Map, optional
+    weights : array (K,)
+        How much the error of each dataset counts in a mean.
     """
 
     errors: dict[str, FloatArray]
@@ -77,6 +79,7 @@ class Details:
     far: dict[int, float]
     upper: tuple[Merge, ...]
     map: Map | None
+    weights: FloatArray
 
 
 # --- the merge tree ------------------------------------------------------------------------------

@@ -6,31 +6,33 @@ of version 0.1 are read too.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conjoin.api.request import RENAMED_ARGUMENTS, RENAMED_METHODS
-from conjoin.errors import ArgumentError, ReadError
+from conjoin.errors import ReadError
 from conjoin.families import Label
-from conjoin.grouping import Step
 from conjoin.representations.learned import Learned, RepresentedSchema
+from conjoin.result.arrays import plain_to_array
 from conjoin.result.decode import (
     added_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
     placement_from_plain,
-    plain_to_array,
     score_from_plain,
     scores_from_plain,
 )
-from conjoin.result.details import Details
+from conjoin.result.found import (
+    changes_from_plain,
+    errors_from_plain,
+    improvements_from_plain,
+    stability_from_plain,
+)
 from conjoin.result.partition import Partition
-from conjoin.result.placement import Placement
-from conjoin.result.scores import Scored
 from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum
-from conjoin.result.values import Alternative, Estimate, Merge
+from conjoin.result.stored import StoredAnalysis
+from conjoin.result.values import Alternative
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
@@ -133,46 +135,6 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class StoredAnalysis:
-    """The analysis as it was when the model was saved."""
-
-    strategy: str
-    weights: dict[str, float]
-    errors: dict[str, Estimate]
-    lines: tuple[Merge, ...]
-    placement: Placement
-    all_alternatives: dict[str, tuple[Alternative, ...]]
-    settings: dict[str, Any] = field(default_factory=dict)
-    details: Details | None = None
-    known_scores: Scored | None = None
-    copies: int = 0
-
-    @property
-    def steps(self) -> tuple[Step[str], ...]:
-        """The steps to the clusters."""
-        return tuple(Step(line.left, line.right, line.score) for line in self.lines)
-
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
-        """Return the first lines of the ledger."""
-        return self.lines[:most]
-
-    def alternatives(self, name: str) -> tuple[Alternative, ...]:
-        """Return what is known of joining a dataset with its own cluster and with others."""
-        return self.all_alternatives[name]
-
-    def scored(self, strategy: str) -> Scored | None:
-        """Return how good probabilities are, if the file says so."""
-        return self.known_scores
-
-    def using(self, strategy: str) -> Partition:
-        """Refuse: a file holds one strategy only."""
-        raise ArgumentError(
-            f"strategy={strategy!r} is not in the file, which holds {self.strategy!r}; save the "
-            "result of using(...) as well."
-        )
-
-
 def _partition(content: Mapping[str, Any]) -> Partition:
     schema = Schema.from_plain(content["schema"])
     if "representation" in content:
@@ -204,10 +166,11 @@ def _partition(content: Mapping[str, Any]) -> Partition:
 def _analysis(
     content: Mapping[str, Any], names: Sequence[str], classes: tuple[Label, ...]
 ) -> StoredAnalysis:
+    details = details_from_plain(content.get("details"), names)
     return StoredAnalysis(
         strategy=content["strategy"],
         weights=content["weights"],
-        errors={name: Estimate(*map(float, e)) for name, e in content["errors"].items()},
+        errors=errors_from_plain(content, None if details is None else details.errors["cluster"]),
         lines=tuple(
             merge_from_plain(line, names, score_from_plain(line["score"]))
             for line in content["ledger"]
@@ -221,7 +184,10 @@ def _analysis(
             for name, lines in zip(names, content["alternatives"])
         },
         settings=content.get("settings", {}),
-        details=details_from_plain(content.get("details"), names),
+        details=details,
         known_scores=scores_from_plain(content, names, classes),
         copies=int(content.get("copies", 0)),
+        known_improvements=improvements_from_plain(content.get("improvements", {})),
+        stability=stability_from_plain(content.get("stability"), names),
+        changes=changes_from_plain(content.get("join_changes", []), names),
     )

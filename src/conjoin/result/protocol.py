@@ -3,13 +3,15 @@
 The analysis was just made (`engine.analysis`), or read from a file (`result.load`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from conjoin.grouping import Step
 from conjoin.result.details import Details
+from conjoin.result.improvement import Improvements
 from conjoin.result.placement import Placement
 from conjoin.result.scores import Scored
+from conjoin.result.stability import Stability
 from conjoin.result.values import Alternative, Estimate, Merge
 
 if TYPE_CHECKING:
@@ -27,6 +29,13 @@ class AnalysisProtocol(Protocol):
     def errors(self) -> dict[str, Estimate]:
         """Error of every strategy on held-out rows."""
 
+    def improvements(self, strategy: str) -> Improvements | None:
+        """Compare a strategy with separate models and one model for all; None if not known."""
+
+    @property
+    def stability(self) -> Stability | None:
+        """How often datasets are together in resamples; None if that is not known."""
+
     @property
     def steps(self) -> tuple[Step[str], ...]:
         """The steps that led to the clusters, without verdicts."""
@@ -41,6 +50,12 @@ class AnalysisProtocol(Protocol):
 
     def ledger(self, most: int | None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
+
+    def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
+        """Return what a join does to the held-out error, with its standard error; nan if unknown.
+
+        Below zero where the two groups predict better together.
+        """
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining one dataset with its own cluster and with others."""

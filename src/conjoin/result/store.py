@@ -6,7 +6,6 @@ content in its canonical form, so that an edited or cut file is noticed. Numbers
 they come back bit by bit, large arrays as base64 of their bytes. `result.load` reads the file.
 """
 
-import base64
 import hashlib
 import json
 import math
@@ -17,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin._typing import AnyArray
 from conjoin.files import write_text
+from conjoin.result.arrays import array_to_plain
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
+from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 from conjoin.version import __version__
@@ -78,6 +78,9 @@ def _content(result: "Partition") -> dict[str, Any]:
         },
         "weights": result.weights,
         "errors": {name: _estimate(one) for name, one in result.errors.items()},
+        "improvements": improvements_to_plain(result),
+        "join_changes": changes_to_plain(result),
+        "stability": stability_to_plain(result.analysis.stability),
         "ledger": [{**_merge(line, numbers), "score": _score(line)} for line in result.ledger()],
         "alternatives": _alternatives(result.analysis.all_alternatives, names),
         "settings": dict(result.settings),
@@ -102,7 +105,7 @@ def _added(added: Mapping[str, Assignment]) -> dict[str, Any]:
 
 
 def _estimate(one: Estimate) -> list[float | str]:
-    return [_number(x) for x in asdict(one).values()]
+    return [_number(x) for x in (one.error, one.behind, one.standard_error, *one.interval)]
 
 
 def _fits(fits: Sequence[Fit]) -> dict[str, Any]:
@@ -156,6 +159,7 @@ def _details(details: Details | None, numbers: Mapping[str, int]) -> dict[str, A
         "far": {str(j): distance for j, distance in details.far.items()},
         "upper": [_merge(line, numbers) for line in details.upper],
         "map": None if details.map is None else _map(details.map),
+        "weights": array_to_plain(details.weights),
     }
 
 
@@ -223,14 +227,3 @@ def _prior(one: StrategyPrior) -> dict[str, Any]:
 def _number(value: float) -> float | str:
     """Return a number that JSON can hold."""
     return float(value) if math.isfinite(value) else str(float(value))
-
-
-def array_to_plain(values: AnyArray, kind: str = "<f8") -> dict[str, Any]:
-    """Return an array as its shape and the base64 text of its bytes."""
-    array = np.ascontiguousarray(values, dtype=kind)
-    encoded = base64.b64encode(array.tobytes()).decode()
-    return {
-        "shape": list(array.shape),
-        "base64": encoded,
-        **({} if kind == "<f8" else {"kind": kind}),
-    }

@@ -24,11 +24,21 @@ class Estimate:
     standard_error : float
         Standard error of `behind`, from differences paired by dataset (by dataset and fold with
         fewer than eight datasets). It is 0 for the best strategy itself.
+    interval : (float, float)
+        90 % interval of the mean error on new rows of these datasets, three for every seven here;
+        nan in results of older files.
+
+    Notes
+    -----
+    The partition of "clusters" was found from all rows, so its error is too optimistic beside the
+    others. Where "clusters, searched again" is there, it is never the best, and its `behind` can be
+    below zero.
     """
 
     error: float
     behind: float
     standard_error: float
+    interval: tuple[float, float] = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)

@@ -76,12 +76,15 @@ def soft_weights(losses: FloatArray, w: FloatArray, dataset_weights: FloatArray)
 
 
 def summarise(
-    losses: FloatArray, w: FloatArray, dataset_weights: FloatArray
+    losses: FloatArray, w: FloatArray, dataset_weights: FloatArray, candidates: int | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return errors (S,), differences to the least and standard errors of the differences."""
+    """Return errors (S,), differences to the least and standard errors of the differences.
+
+    The least is that of the first `candidates` strategies, by default of all.
+    """
     parts = paired_parts(losses, w, dataset_weights)
     mean = parts.sum(axis=1)
-    difference = parts - parts[np.argmin(mean)]
+    difference = parts - parts[np.argmin(mean[:candidates])]
     count = parts.shape[1]
     error = np.sqrt(
         count

@@ -16,7 +16,7 @@ from conjoin.models.effort import MANY_DATASETS, is_quick, is_small
 from conjoin.models.partial import SLOPES
 from conjoin.models.problem import CLOSE, Problem
 from conjoin.strategies.plan import Plan, Start
-from conjoin.strategies.refits import Refit, clusters, plain_clusters
+from conjoin.strategies.refits import Refit, clusters
 
 # Newton steps of a likelihood for one strategy at most. They start from partially pooled
 # coefficients and end as soon as the linear predictors move by less than CLOSE.
@@ -52,11 +52,15 @@ class Validated:
     fold_coef : array (F, K, p), optional
         Fitted outside each fold. Kept for a likelihood only, whose probabilities are scored later;
         with least squares the losses say all.
+    shift : array (K,), optional
+        Loss of the fit to all rows, on all rows, less the mean of the same of the fits outside the
+        folds: what their fewer rows cost. None for a likelihood, where it is not computed.
     """
 
     coef: FloatArray
     losses: FloatArray
     fold_coef: FloatArray | None
+    shift: FloatArray | None = None
 
 
 def fit(
@@ -104,7 +108,11 @@ def fit_strategies(
 def judge_losses(fitted: Fitted, problem: Problem) -> Validated:
     """Return fitted coefficients with their losses on held-out rows."""
     losses = problem.loss(fitted.fold_coef)
-    return Validated(fitted.coef, losses, None if problem.exact else fitted.fold_coef)
+    if not problem.exact:
+        return Validated(fitted.coef, losses, fitted.fold_coef)
+    moments = problem.moments
+    inside = np.mean([moments.sse(one) for one in fitted.fold_coef], axis=0)
+    return Validated(fitted.coef, losses, None, moments.sse(fitted.coef) - inside)
 
 
 def validate(refit: Refit, problem: Problem) -> Validated:
@@ -114,26 +122,21 @@ def validate(refit: Refit, problem: Problem) -> Validated:
 
 
 def validate_partition(find: FindPartition, start: Start) -> FloatArray:
-    """Return losses when the partition is searched for outside held-out rows, (2, F, K).
+    """Return losses (F, K) of clusters when the partition is searched for outside held-out rows.
 
-    The first are those of clusters, the second those of one plain model for each cluster. Folds are
-    held out two at a time, with very many datasets half of them at a time, to save searches.
+    Folds are held out two at a time, with very many datasets half of them at a time, to save
+    searches.
     """
     problem, hyper = start.problem, start.hyper
     moments, folds = problem.moments, problem.folds
     K, F = folds.shape
-    beta = np.empty((2, F, K, moments.p))
+    beta = np.empty((F, K, moments.p))
     parts = max(F // 2, 2) if K <= MANY_DATASETS else 2
     for held_out in np.array_split(np.arange(F), parts):
         rest = moments - folds[:, held_out].union(1)
         known = start.noise.fit(rest, SLOPES) if is_small(moments) else hyper
         kept = np.setdiff1d(np.arange(F), held_out)
-        labels = find(rest, known, folds[:, kept])
-        plain = plain_clusters(labels) if problem.exact else None
-        for i, refit in enumerate((clusters(labels, hyper), plain)):
-            if refit is None:  # a likelihood keeps its prior
-                beta[1, held_out] = beta[0, held_out]
-                break
-            near = fit(refit, problem)[1]
-            beta[i, held_out] = refit(near.moments - near.folds[:, held_out].union(1))
-    return np.stack([problem.loss(one) for one in beta])
+        refit = clusters(find(rest, known, folds[:, kept]), hyper)
+        near = fit(refit, problem)[1]
+        beta[held_out] = refit(near.moments - near.folds[:, held_out].union(1))
+    return problem.loss(beta)

@@ -1,0 +1,259 @@
+"""The first sentences of a result: what to deploy, how good it is, and how sure that is.
+
+Plain values of `report.facts` enter, English sentences leave. Percentages are of the error that is
+named, as it is shown, and belong to the models that are named.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from conjoin.report.measure import Measure, error_text, measure_of
+from conjoin.report.numbers import percent_of, unsigned
+from conjoin.report.strategies import plain_name
+from conjoin.report.wording import Facts, change, models_in_words, or_infinite
+from conjoin.strategies import SEARCHED
+from conjoin.text import listed
+
+TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
+# Share of the error from which a difference counts, however wide its standard error is: one wild
+# dataset makes the standard error itself wild. For RMSE it is half of that, 2.5 %.
+AS_GOOD = 0.05
+# Percent from which an end of an interval is said in times: 300 % higher is 4 times as high.
+MOST_AS_PERCENT = 300.0
+# What a strategy's models are, for a reader who wants to know which models there will be.
+BORROWED = "one model per dataset, with strength borrowed between datasets"
+MODELS_OF = {
+    "separate": "one model per dataset, each from its own rows only",
+    "pooled": "one model for all datasets",
+    "intercept": "one model for all datasets, with one level per dataset",
+}
+
+
+def headline(facts: Facts) -> list[str]:
+    """Return the verdict: what to train, what it brings and how sure that is, sentence by sentence.
+
+    Errors are those on held-out rows.
+    """
+    strategy, strategies = facts["strategy"], facts["strategies"]
+    if len(facts["datasets"]) == 1:
+        error = error_in_words(strategies[strategy], measure_of(facts["family"]))
+        return [f"There is one dataset, so there is one model (strategy '{strategy}'): {error}."]
+    advised = advice(facts)
+    plain = advised == "clusters"
+    name = plain_name(strategies) if plain else strategy
+    found = [_first(facts, name, advised), _brings(facts, name)]
+    found += [
+        *_carried(facts, name),
+        *_winners(facts, name),
+        *(_what_predicts(facts) if plain else _plain_models(facts)),
+        *([] if plain and strategy == "auto" else _lowest(facts)),
+    ]
+    return found
+
+
+def advice(facts: Facts) -> str:
+    """Return the strategy that the headline advises, or the one that was asked for.
+
+    Plain clusters are advised instead of the average if their fair error is at most a standard
+    error above the lowest error of all.
+    """
+    strategies = facts["strategies"]
+    plain = strategies.get(plain_name(strategies))
+    if facts["strategy"] != "auto" or plain is None:
+        return str(facts["strategy"])
+    return "clusters" if is_best(plain) else "auto"
+
+
+def is_best(strategy: Facts) -> bool:
+    """Say whether a strategy is as good as the best: within its standard error, or it prints so."""
+    error, behind, spread = (strategy[key] for key in ("error", "behind", "standard_error"))
+    if error is None or behind is None:
+        return False
+    return bool(behind <= max(TIE * error, min(spread or 0.0, AS_GOOD * error)))
+
+
+# --- sentences -----------------------------------------------------------------------------------
+
+
+def _first(facts: Facts, name: str, advised: str) -> str:
+    """Say what to train, its error with its interval, and whether the clusters are shaky."""
+    line, measure = facts["strategies"][name], measure_of(facts["family"])
+    members = [c["datasets"] for c in facts["clusters"]]
+    asked = facts["strategy"] != "auto" or advised == "auto"
+    best = is_best(line) if asked else True
+    words = f"{MODELS_OF.get(name, BORROWED)} (strategy '{advised}')"
+    if advised == "clusters":
+        words = f"{models_in_words(members)}, strategy 'clusters'"
+    again = "the partition searched again in every fold" if name != advised else ""
+    error = error_in_words(line, measure, again)
+    return f"{'Best choice' if best else 'In use'}: {words}: {error}{shaky_in_words(facts)}."
+
+
+def shaky_in_words(facts: Facts) -> str:
+    """Return the part of the first sentence that says that clusters are shaky; often empty."""
+    stability = facts.get("stability")
+    if not stability or not stability["shaky"]:
+        return ""
+    return (
+        "; the clusters are shaky, since searches in random halves of the rows agree little "
+        f"(adjusted Rand index {stability['agreement']:.2f})"
+    )
+
+
+def error_in_words(line: Facts, measure: Measure, how: str = "") -> str:
+    """Return an error with its interval, and in a few words how it was found.
+
+    >>> line = {"shown": 338.83, "interval": [331.4, 346.43]}
+    >>> error_in_words(line, measure_of("gaussian"))
+    'RMSE 338.8 (90 % interval 331.4 to 346.4)'
+    """
+    text = f"{measure.short} {error_text(line['shown'], 4)}"
+    low, high = line.get("interval") or (None, None)
+    notes = [] if low is None or high is None else [
+        f"90 % interval {error_text(low, 4)} to {error_text(high, 4)}"
+    ]  # fmt: skip
+    notes += [how] if how else []
+    return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def _brings(facts: Facts, name: str) -> str:
+    """Say how much lower the error is than with separate models and with one model for all."""
+    strategies, measure = facts["strategies"], measure_of(facts["family"])
+    known = facts.get("improvements", {}).get(name, {}).get("over", {})
+    datasets = len(facts["datasets"])
+    others = {"separate": f"with {datasets:,} separate models", "pooled": "with one model for all"}
+    # A single cluster is one model for all.
+    same = {name} | ({"pooled"} if name == "clusters" and len(facts["clusters"]) == 1 else set())
+    parts = [
+        change(strategies[name]["shown"], strategies[other]["shown"], words)
+        + (interval_in_words(known[other]["interval"]) if other in known else "")
+        for other, words in others.items()
+        if other not in same
+    ]
+    several = name in (SEARCHED, "clusters") and len(facts["clusters"]) > 1
+    return f"{'Their' if several else 'Its'} {measure.short} is {' and '.join(parts)}."
+
+
+def interval_in_words(ends: Sequence[float | None]) -> str:
+    """Return the interval of a change in percent, in brackets; empty if it is not known.
+
+    >>> interval_in_words([-3.0, -0.2]), interval_in_words([-3.0, 0.5])
+    (' (90 % interval 0.2 % to 3.0 %)', ' (90 % interval 3.0 % lower to 0.5 % higher)')
+    """
+    low, high = ends
+    if low is None or high is None:
+        return ""
+    if high <= 0 or (low >= 0 and high <= MOST_AS_PERCENT):
+        near, far = sorted((low, high), key=abs)
+        return f" (90 % interval {_amount(near)} to {_amount(far)})"
+    top = f"{_amount(high)} higher" if high <= MOST_AS_PERCENT else (
+        f"{1 + high / 100:,.0f} times as high"
+    )  # fmt: skip
+    return f" (90 % interval {_amount(low)} {'lower' if low < 0 else 'higher'} to {top})"
+
+
+def _amount(percent: float) -> str:
+    return "0 %" if percent == 0 else unsigned(percent)
+
+
+def _carried(facts: Facts, name: str) -> list[str]:
+    """Name the datasets that carry a comparison, and say what it is without them."""
+    known = facts.get("improvements", {}).get(name, {}).get("over", {})
+    measure, found = measure_of(facts["family"]), []
+    for other, reference in (("separate", "separate models"), ("pooled", "one model for all")):
+        one = known.get(other)
+        if not one or not one["carriers"] or one["percent_without"] is None:
+            continue
+        several = len(one["carriers"]) > 1
+        who = f"{'Datasets' if several else 'Dataset'} {_quoted(one['carriers'])}"
+        what = f"{'carry' if several else 'carries'} {100 * one['share']:.0f} % of the error of"
+        if one["share"] <= 0.5:  # they carry most of the difference instead
+            what = f"{'make' if several else 'makes'} most of the difference to"
+        without = one["percent_without"]
+        result = f"{unsigned(without)} {'lower' if without < 0 else 'higher'}"
+        found.append(
+            f"{who} {what} {reference}: without {'them' if several else 'it'} the {measure.short} "
+            f"is {result}{interval_in_words(one['interval_without'])}."
+        )
+    return found
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return " and ".join(f"'{listed([name])}'" for name in names)
+
+
+def _winners(facts: Facts, name: str) -> list[str]:
+    """Say how many datasets win and lose against their own models, and which most."""
+    one = facts.get("improvements", {}).get(name)
+    if not one or name == "separate":
+        return []
+    return [winners_in_words(one, len(facts["datasets"]))]
+
+
+def winners_in_words(one: Facts, datasets: int) -> str:
+    """Say how many datasets have a lower and a higher error than with their own model."""
+    winner, loser = one["winner"], one["loser"]
+    if winner is None and loser is None:
+        return f"All {datasets:,} datasets have the same error as with their own model."
+    best = f" (most: {_dataset(winner, 'lower')})" if winner else ""
+    worst = f" (most: {_dataset(loser, 'higher')})" if loser else ""
+    has = "has" if one["lower"] == 1 else "have"
+    return (
+        f"{one['lower']:,} of {datasets:,} datasets {has} a lower error than with their own "
+        f"model{best}, {one['higher']:,} a higher one{worst}."
+    )
+
+
+def _dataset(one: dict[str, Any], way: str) -> str:
+    return f"'{listed([one['dataset']])}', {unsigned(one['percent'])} {way}"
+
+
+def _what_predicts(facts: Facts) -> list[str]:
+    """Say what predicts where plain models are advised."""
+    if facts["strategy"] != "auto":
+        return []
+    auto, measure = facts["strategies"]["auto"], measure_of(facts["family"])
+    plain = facts["strategies"][plain_name(facts["strategies"])]
+    lower = (plain["error"] or 0.0) > (auto["error"] or 0.0)
+    does = "does as well, within the standard error" if lower else "does no better"
+    return [
+        f"Predictions use strategy 'auto', an average of all strategies that {does} "
+        f"({measure.short} {error_text(auto['shown'], 4)}); strategy 'clusters' predicts with "
+        "these models."
+    ]
+
+
+def _plain_models(facts: Facts) -> list[str]:
+    """Say what plain clusters cost where something else is advised."""
+    strategy, strategies = facts["strategy"], facts["strategies"]
+    key = plain_name(strategies)
+    if strategy == "clusters" or key not in strategies:
+        return []
+    clusters = [c["datasets"] for c in facts["clusters"]]
+    datasets, measure = len(facts["datasets"]), measure_of(facts["family"])
+    if len(clusters) == 1:  # one model for all has its error in the sentence before
+        return [f"The search for clusters puts all {datasets:,} datasets into one."]
+    plain, ours = strategies[key], strategies[strategy]
+    than = change(plain["shown"], ours["shown"], f"with '{strategy}'")
+    again = ", with the partition searched again in every fold" if key != "clusters" else ""
+    return [
+        f"If you prefer plain models, train {models_in_words(clusters)}: {measure.short} "
+        f"{error_text(plain['shown'], 4)}{again}, {than}."
+    ]
+
+
+def _lowest(facts: Facts) -> list[str]:
+    """Say which strategy has the lowest error, if it is not the one in use."""
+    name, strategies = facts["strategy"], facts["strategies"]
+    key, measure = plain_name(strategies), measure_of(facts["family"])
+    ours = strategies[key if name == "clusters" else name]
+    fair = [other for other in strategies if other == key or other != "clusters"]
+    lowest = min(fair, key=lambda other: or_infinite(strategies[other]["error"]))
+    if is_best(ours) or strategies[lowest] is ours:
+        return []
+    words = change(strategies[lowest]["shown"], ours["shown"], f"with '{name}'")
+    spread = percent_of(ours["standard_error"], ours["error"])
+    if spread and measure.root:
+        spread /= 2  # of a root, to first order
+    sure = f" (standard error {unsigned(spread)})" if spread else ""
+    return [f"Strategy '{lowest}' has the lowest error: its {measure.short} is {words}{sure}."]

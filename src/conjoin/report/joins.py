@@ -1,0 +1,159 @@
+"""Joins with their reasons in words, and how stable clusters are, as plain values.
+
+A result enters; for each join its change of the held-out error, how often its sides are together
+when the search sees random halves of the rows, and a reason leave.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from conjoin.report.measure import Measure
+from conjoin.report.numbers import finite, plain, unsigned
+from conjoin.report.view import View
+from conjoin.result.found import MOST_CHANGES
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+    from conjoin.result.stability import Stability
+
+# Datasets up to which the plain values have the table of every two: more would be megabytes.
+MOST_IN_TABLE = 100
+
+
+def join_facts(
+    view: View, left: Sequence[str], right: Sequence[str], *, joined: bool, verdict: str
+) -> dict[str, Any]:
+    """Return what is known of a join beside its gain: change, frequency and reason."""
+    change, spread = view.result.analysis.join_change(tuple(left), tuple(right))
+    error = view.percent(1.0, (*left, *right))  # 100 over the error in use
+    known = error is not None and math.isfinite(change)
+    percent, percent_error = None, None
+    if error is not None and known:
+        share = change * error / 100
+        percent = view.measure.percent(max(share, -1.0))
+        # A root changes half as much, to first order around no change.
+        percent_error = finite(spread * error * (0.5 if view.measure.root else 1.0))
+    found = {
+        "change": finite(change),
+        "change_standard_error": finite(spread),
+        "change_percent": percent,
+        "change_percent_standard_error": percent_error,
+        "together": together(view.result.analysis.stability, left, right),
+    }
+    kind = join_kind(found, joined=joined, verdict=verdict)
+    return {**found, "why": WHY[kind], "reason": reason(kind, found, view.measure)}
+
+
+def unknown_join(*, joined: bool, verdict: str) -> dict[str, Any]:
+    """Return the same of a join whose change is not computed, since there are so many."""
+    names = ("change", "change_standard_error", "change_percent", "change_percent_standard_error")
+    kind = join_kind({}, joined=joined, verdict=verdict)
+    known = {**dict.fromkeys(names), "together": None}
+    return {**known, "why": WHY[kind], "reason": f"{REASONS[kind]}."}
+
+
+def ledger_facts(view: View, lines: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return these facts for lines of a ledger; only the first of very many have changes."""
+    return [
+        join_facts(view, line.left, line.right, joined=line.joined, verdict=line.verdict)
+        if i < MOST_CHANGES
+        else unknown_join(joined=line.joined, verdict=line.verdict)
+        for i, line in enumerate(lines)
+    ]
+
+
+# --- reasons -------------------------------------------------------------------------------------
+
+# Why a join was made or refused, in a few words and as the start of a sentence.
+WHY = {
+    "better": "joined: better together",
+    "same": "joined: no difference",
+    "worse": "joined by the search",
+    "apart": "apart: better apart",
+    "no gain": "apart: no gain shown",
+}
+REASONS = {
+    "better": "Joined: they predict better together",
+    "same": "Joined: no difference between them could be shown",
+    "worse": "Joined by the search over all datasets, although alone they predict worse together",
+    "apart": "Kept apart: they predict better apart",
+    "no gain": "Kept apart: no gain from joining could be shown",
+}
+
+
+def join_kind(found: Mapping[str, Any], *, joined: bool, verdict: str) -> str:
+    """Return the reason for a join, or for its refusal, from its verdict and held-out error.
+
+    A change within its standard error is no change.
+
+    >>> join_kind({"change": -3.0, "change_standard_error": 1.0}, joined=True, verdict="undecided")
+    'better'
+    """
+    change, spread = found.get("change"), found.get("change_standard_error")
+    lower = higher = False
+    if change is not None and spread is not None:
+        lower, higher = change < -spread, change > spread
+    if joined:
+        if lower or (verdict == "join" and not higher):
+            return "better"
+        return "worse" if higher or verdict == "apart" else "same"
+    return "apart" if higher or verdict == "apart" else "no gain"
+
+
+def reason(kind: str, found: Mapping[str, Any], measure: Measure) -> str:
+    """Return the reason as a sentence, with the change of the held-out error."""
+    percent, spread = found["change_percent"], found["change_percent_standard_error"]
+    if percent is None or spread is None:
+        return f"{REASONS[kind]}."
+    way = "lower" if percent < 0 else "higher"
+    return (
+        f"{REASONS[kind]} (held-out {measure.short} {unsigned(percent)} {way} together, standard "
+        f"error {unsigned(spread)})."
+    )
+
+
+# --- stability -----------------------------------------------------------------------------------
+
+
+def together(
+    stability: "Stability | None", left: Sequence[str], right: Sequence[str]
+) -> float | None:
+    """Return how often the two sides of a join are together in resamples."""
+    return None if stability is None else stability.between(left, right)
+
+
+def stability_facts(result: "Partition") -> dict[str, Any] | None:
+    """Return how stable the partition is; None where that is not known."""
+    found = result.analysis.stability
+    if found is None:
+        return None
+    return {
+        "resamples": found.resamples,
+        "agreement": found.agreement,
+        "shaky": found.shaky,
+        "clusters": [found.inside(members) for members in result.clusters],
+        "together": plain(found.frequencies) if len(result.labels) <= MOST_IN_TABLE else None,
+        "words": stability_in_words(found),
+    }
+
+
+def stability_in_words(found: "Stability") -> str:
+    """Say how much searches in random halves of the rows agree."""
+    how = "little" if found.shaky else "well" if found.agreement >= 0.8 else "fairly well"
+    return (
+        f"Stability: the search was repeated in {found.resamples} random halves of the rows of "
+        f"every dataset; the partitions agree {how} (mean adjusted Rand index "
+        f"{found.agreement:.2f}; 1 is the same partition every time, 0 is chance)."
+    )
+
+
+def share_together(value: float | None, size: int) -> str:
+    """Return how stable a cluster is, for a table cell.
+
+    >>> share_together(0.847, 3), share_together(0.3, 1), share_together(None, 2)
+    ('together 85 %', 'alone 30 %', '')
+    """
+    if value is None:
+        return ""
+    return f"{'together' if size > 1 else 'alone'} {100 * value:.0f} %"

@@ -1,0 +1,108 @@
+"""Errors of strategies, and how much better they are than others, as plain values.
+
+A result enters. The error of every strategy leaves, with intervals; for the strategy in use and for
+the plain clusters also changes against separate models and one model for all, datasets that carry
+them, winners and losers. Percentages are of the error as it is shown: of RMSE for numbers.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from conjoin.report.measure import Measure, measure_of
+from conjoin.report.numbers import finite, percent_of
+from conjoin.report.view import LEVEL
+from conjoin.report.wording import STRATEGIES
+from conjoin.strategies import SEARCHED
+
+if TYPE_CHECKING:
+    from conjoin.result.improvement import Improvement, Improvements
+    from conjoin.result.partition import Partition
+    from conjoin.result.values import Estimate
+
+
+def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
+    """Return the errors of all strategies by name.
+
+    `behind` is how much higher an error is than the lowest one, `percent` the same in percent of
+    the lowest as it is shown (of RMSE for numbers); both come with a standard error, and `percent`
+    with an interval. They are None for clusters whose partition has seen the held-out rows
+    (`kept`), where the fair error is known. `interval` is that of the error as it is shown.
+    """
+    half = float(stdtrit(np.inf, (1 + LEVEL) / 2))
+    measure = measure_of(result.family)
+    found = {}
+    for name, e in result.errors.items():
+        kept = name == "clusters" and SEARCHED in result.errors
+        percent, spread = (None, None) if kept else _behind(e, measure)
+        found[name] = {
+            "error": finite(e.error),
+            "shown": measure.shown(e.error),
+            "interval": [measure.shown(end) for end in e.interval],
+            "behind": None if kept else finite(e.behind),
+            "standard_error": None if kept else finite(e.standard_error),
+            "percent": percent,
+            "percent_standard_error": spread,
+            "percent_interval": [None, None]
+            if percent is None or spread is None
+            else [percent - half * spread, percent + half * spread],
+            "weight": result.weights.get(name),
+            "in_use": name == result.strategy,
+            "kept": kept,
+            "words": STRATEGIES.get(name, ""),
+        }
+    return found
+
+
+def _behind(e: "Estimate", measure: Measure) -> tuple[float | None, float | None]:
+    """Return how far an error is behind the lowest, and its standard error, in percent."""
+    least = finite(e.error - e.behind)
+    behind, spread = (percent_of(finite(x), least) for x in (e.behind, e.standard_error))
+    if behind is None or spread is None:
+        return None, None
+    # A root changes half as much, to first order around the error itself.
+    slope = 0.5 / math.sqrt(1 + behind / 100) if measure.root and behind > -100 else 1.0
+    return measure.percent(behind / 100), spread * slope
+
+
+def improvement_facts(result: "Partition") -> dict[str, dict[str, Any]]:
+    """Return the comparisons of the strategy in use and of the plain clusters, where known."""
+    measure = measure_of(result.family)
+    found = {}
+    for name in dict.fromkeys((result.strategy, plain_name(result.errors))):
+        known = result.analysis.improvements(name) if name in result.errors else None
+        if known is not None and len(result.labels) > 1:
+            found[name] = _plain(known, measure)
+    return found
+
+
+def plain_name(errors: Any) -> str:
+    """Return the name of the fair error of plain clusters."""
+    return SEARCHED if SEARCHED in errors else "clusters"
+
+
+def _plain(found: "Improvements", measure: Measure) -> dict[str, Any]:
+    return {
+        "over": {name: _one(one, measure) for name, one in found.over.items()},
+        "lower": found.lower,
+        "higher": found.higher,
+        "winner": _dataset(found.winner, measure),
+        "loser": _dataset(found.loser, measure),
+    }
+
+
+def _one(one: "Improvement", measure: Measure) -> dict[str, Any]:
+    return {
+        "percent": measure.percent(one.change),
+        "interval": [measure.percent(end) for end in one.interval],
+        "carriers": list(one.carriers),
+        "share": finite(one.share),
+        "percent_without": measure.percent(one.change_without),
+        "interval_without": [measure.percent(end) for end in one.interval_without],
+    }
+
+
+def _dataset(found: tuple[str, float] | None, measure: Measure) -> dict[str, Any] | None:
+    return None if found is None else {"dataset": found[0], "percent": measure.percent(found[1])}

@@ -1,0 +1,73 @@
+"""The analysis behind a result that was read from a file.
+
+Values of the file enter (`result.load`); what a `Partition` asks its analysis for leaves.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from conjoin.errors import ArgumentError
+from conjoin.grouping import Step
+from conjoin.result.details import Details
+from conjoin.result.found import Sides
+from conjoin.result.improvement import Improvements
+from conjoin.result.placement import Placement
+from conjoin.result.scores import Scored
+from conjoin.result.stability import Stability
+from conjoin.result.values import Alternative, Estimate, Merge
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
+
+
+@dataclass(frozen=True)
+class StoredAnalysis:
+    """The analysis as it was when the model was saved."""
+
+    strategy: str
+    weights: dict[str, float]
+    errors: dict[str, Estimate]
+    lines: tuple[Merge, ...]
+    placement: Placement
+    all_alternatives: dict[str, tuple[Alternative, ...]]
+    settings: dict[str, Any] = field(default_factory=dict)
+    details: Details | None = None
+    known_scores: Scored | None = None
+    copies: int = 0
+    known_improvements: dict[str, Improvements] = field(default_factory=dict)
+    stability: Stability | None = None
+    changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> tuple[Step[str], ...]:
+        """The steps to the clusters."""
+        return tuple(Step(line.left, line.right, line.score) for line in self.lines)
+
+    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+        """Return the first lines of the ledger."""
+        return self.lines[:most]
+
+    def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
+        """Return what a join does to the held-out error, if the file says so."""
+        unknown = (float("nan"), float("nan"))
+        return self.changes.get((tuple(left), tuple(right)), unknown)
+
+    def alternatives(self, name: str) -> tuple[Alternative, ...]:
+        """Return what is known of joining a dataset with its own cluster and with others."""
+        return self.all_alternatives[name]
+
+    def improvements(self, strategy: str) -> Improvements | None:
+        """Return the comparison of a strategy with others, if the file has it."""
+        return self.known_improvements.get(strategy)
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good probabilities are, if the file says so."""
+        return self.known_scores
+
+    def using(self, strategy: str) -> "Partition":
+        """Refuse: a file holds one strategy only."""
+        raise ArgumentError(
+            f"strategy={strategy!r} is not in the file, which holds {self.strategy!r}; save the "
+            "result of using(...) as well."
+        )

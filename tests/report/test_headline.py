@@ -1,0 +1,199 @@
+"""The first sentences of a result."""
+
+import pytest
+
+from conjoin.report.facts import facts
+from conjoin.report.headline import (
+    advice,
+    error_in_words,
+    headline,
+    interval_in_words,
+    is_best,
+    shaky_in_words,
+    winners_in_words,
+)
+from conjoin.report.measure import measure_of
+from conjoin.strategies import SEARCHED
+from tests.report import results
+
+
+def strategy(error, behind=0.0, standard_error=0.0):
+    shown = None if error is None else error**0.5
+    return {
+        "error": error,
+        "shown": shown,
+        "interval": [None, None] if shown is None else [0.9 * shown, 1.1 * shown],
+        "behind": behind,
+        "standard_error": standard_error,
+    }
+
+
+def given(name, members=(("a", "b"), ("c",)), **errors):
+    """Facts of a headline; the fair error of plain clusters is that of "searched"."""
+    known = [e for key, e in errors.items() if e is not None and key != "clusters"]
+    lines = {
+        key: strategy(e, None if e is None else e - min(known), 0.01 * min(known))
+        for key, e in errors.items()
+    }
+    if "searched" in lines:
+        lines[SEARCHED] = lines.pop("searched")
+    return {
+        "strategy": name,
+        "family": "gaussian",
+        "datasets": dict.fromkeys(n for names in members for n in names),
+        "clusters": [{"datasets": list(names)} for names in members],
+        "strategies": lines,
+    }
+
+
+USUAL = {"auto": 100.0, "separate": 110.25, "pooled": 196.0, "clusters": 99.0, "searched": 121.0}
+OVER = {
+    "percent": -4.8, "interval": [-7.0, 1.0], "carriers": [], "share": None,
+    "percent_without": None, "interval_without": [None, None],
+}  # fmt: skip
+
+
+def test_the_headline_says_for_which_models_a_percentage_holds():
+    first, brings, plain = headline(given("auto", **USUAL))
+    assert first == (
+        "Best choice: one model per dataset, with strength borrowed between datasets (strategy "
+        "'auto'): RMSE 10 (90 % interval 9 to 11)."
+    )
+    assert brings == (
+        "Its RMSE is 4.8 % lower than with 3 separate models and 28.6 % lower than with one model "
+        "for all."
+    )
+    assert plain == (
+        "If you prefer plain models, train 2 models for 3 datasets ({a, b}, {c}): RMSE 11, with "
+        "the partition searched again in every fold, 10.0 % higher than with 'auto'."
+    )
+
+
+def test_plain_models_that_are_as_good_are_the_advice():
+    found = given("auto", **{**USUAL, "searched": 100.9})
+    assert advice(found) == "clusters"
+    first, brings, predicts = headline(found)
+    assert first == (
+        "Best choice: 2 models for 3 datasets ({a, b}, {c}), strategy 'clusters': RMSE 10.04 (90 % "
+        "interval 9.04 to 11.05; the partition searched again in every fold)."
+    )
+    assert brings.startswith("Their RMSE is 4.3 % lower than with 3 separate models")
+    assert predicts == (
+        "Predictions use strategy 'auto', an average of all strategies that does as well, within "
+        "the standard error (RMSE 10); strategy 'clusters' predicts with these models."
+    )
+    assert advice(given("auto", **{**USUAL, "searched": 101.1})) == "auto"
+    assert advice(given("partial", **{**USUAL, "partial": 105.0, "searched": 100.0})) == "partial"
+
+
+def test_a_wild_standard_error_makes_nothing_as_good_as_the_best():
+    assert is_best(strategy(100.0, 0.9, 1.0))
+    assert not is_best(strategy(100.0, 20.0, 30.0))
+    assert not is_best(strategy(100.0, 1.1, 1.0))
+    assert is_best(strategy(100.0, 0.01, 0.0))
+    assert not is_best(strategy(None, None))
+
+
+def test_a_single_cluster_is_one_model_for_all():
+    one = given("auto", (("a", "b", "c"),), auto=100.0, separate=110.25, pooled=100.0, clusters=100)
+    first, brings, _ = headline(one)
+    assert first.startswith("Best choice: one model for all 3 datasets, strategy 'clusters': RMSE")
+    assert "searched" not in first
+    assert brings == "Its RMSE is 4.8 % lower than with 3 separate models."
+    worse = {**one["strategies"], "clusters": strategy(150.0, 50.0, 1.0)}
+    assert headline({**one, "strategies": worse})[-1] == (
+        "The search for clusters puts all 3 datasets into one."
+    )
+
+
+def test_a_strategy_that_is_not_the_best_is_not_called_so():
+    found = headline(given("pooled", auto=100.0, separate=110.0, pooled=200.0, clusters=90))
+    assert found[0].startswith("In use: one model for all datasets (strategy 'pooled'): RMSE 14.14")
+    assert found[1] == "Its RMSE is 34.8 % higher than with 3 separate models."
+    other = headline(given("clusters", separate=50.0, auto=80.0, pooled=90.0, clusters=100))
+    assert other[0].startswith(
+        "In use: 2 models for 3 datasets ({a, b}, {c}), strategy 'clusters': RMSE 10 ("
+    )
+    assert other[-1] == (
+        "Strategy 'separate' has the lowest error: its RMSE is 29.3 % lower than with 'clusters' "
+        "(standard error 0.2 %)."
+    )
+
+
+def test_the_headline_of_one_dataset_and_of_unknown_errors():
+    one = given("auto", (("a",),), auto=4.0, separate=4.0, pooled=4.0, clusters=4.0)
+    assert headline(one) == [
+        "There is one dataset, so there is one model (strategy 'auto'): RMSE 2 (90 % interval 1.8 "
+        "to 2.2)."
+    ]
+    unknown = given("auto", auto=1.0, separate=None, pooled=2.0, clusters=1.0)
+    assert "not comparable with the error with 3 separate" in headline(unknown)[1]
+
+
+def test_datasets_that_carry_a_comparison_are_named():
+    over = {
+        "separate": {
+            **OVER, "carriers": ["c"], "share": 0.86, "percent_without": 0.5,
+            "interval_without": [-1.0, 2.0],
+        },
+        "pooled": {
+            **OVER, "carriers": ["a", "b"], "share": 0.4, "percent_without": -2.0,
+            "interval_without": [-3.0, -1.0],
+        },
+    }  # fmt: skip
+    won = {"lower": 2, "higher": 1, "winner": {"dataset": "c", "percent": -60.0},
+           "loser": {"dataset": "a", "percent": 2.0}}  # fmt: skip
+    found = headline({**given("auto", **USUAL), "improvements": {"auto": {"over": over, **won}}})
+    assert found[1].startswith(
+        "Its RMSE is 4.8 % lower than with 3 separate models (90 % interval 7.0 % lower to 1.0 % "
+        "higher) and"
+    )
+    assert found[2] == (
+        "Dataset 'c' carries 86 % of the error of separate models: without it the RMSE is 0.5 % "
+        "higher (90 % interval 1.0 % lower to 2.0 % higher)."
+    )
+    assert found[3] == (
+        "Datasets 'a' and 'b' make most of the difference to one model for all: without them the "
+        "RMSE is 2.0 % lower (90 % interval 1.0 % to 3.0 %)."
+    )
+    assert found[4] == (
+        "2 of 3 datasets have a lower error than with their own model (most: 'c', 60.0 % lower), 1 "
+        "a higher one (most: 'a', 2.0 % higher)."
+    )
+
+
+def test_winners_that_are_not_there():
+    none = {"lower": 0, "higher": 0, "winner": None, "loser": None}
+    assert winners_in_words(none, 4) == (
+        "All 4 datasets have the same error as with their own model."
+    )
+
+
+def test_shaky_clusters_are_in_the_first_sentence():
+    shaky = {"stability": {"shaky": True, "agreement": 0.314}}
+    first = headline({**given("auto", **USUAL), **shaky})[0]
+    assert first.endswith("; the clusters are shaky, since searches in random halves of the rows "
+                          "agree little (adjusted Rand index 0.31).")  # fmt: skip
+    assert shaky_in_words({"stability": None}) == ""
+    assert shaky_in_words({"stability": {"shaky": False, "agreement": 0.9}}) == ""
+
+
+def test_intervals_of_changes():
+    assert interval_in_words([None, 1.0]) == ""
+    assert interval_in_words([-20.0, 900.0]) == (
+        " (90 % interval 20.0 % lower to 10 times as high)"
+    )
+    assert interval_in_words([1.0, 2.0]) == " (90 % interval 1.0 % to 2.0 %)"
+    assert interval_in_words([-2.0, 0.0]) == " (90 % interval 0 % to 2.0 %)"
+    line = {"shown": 2.0, "interval": [None, None]}
+    assert error_in_words(line, measure_of("logistic")) == "log loss 2"
+
+
+@pytest.mark.parametrize("result", [results.hostile, results.counts, lambda: results.choices(3)])
+def test_every_strategy_has_a_headline(result):
+    for name in result().errors:
+        if name == SEARCHED:
+            continue
+        text = facts(result().using(name))["verdict"]
+        assert f"trategy '{name}'" in text
+        assert "None" not in text and "nan" not in text

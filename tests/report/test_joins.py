@@ -1,0 +1,75 @@
+"""Reasons of joins, and stability, as plain values."""
+
+import pytest
+
+from conjoin.report.facts import dataset_facts, facts
+from conjoin.report.joins import (
+    REASONS,
+    join_facts,
+    join_kind,
+    ledger_facts,
+    share_together,
+    stability_facts,
+)
+from conjoin.report.view import View
+from tests.report import results
+
+
+def kind(change, joined=True, verdict="undecided", spread=1.0):
+    found = {"change": change, "change_standard_error": spread}
+    return join_kind(found, joined=joined, verdict=verdict)
+
+
+def test_reasons_follow_from_held_out_errors_and_verdicts():
+    assert kind(-2.0) == kind(0.0, verdict="join") == "better"
+    assert kind(-0.5) == kind(0.9) == kind(None) == "same"
+    assert kind(2.0) == kind(2.0, verdict="join") == "worse"
+    assert kind(0.0, verdict="apart") == "worse"
+    assert kind(2.0, joined=False) == kind(-0.5, joined=False, verdict="apart") == "apart"
+    assert kind(0.5, joined=False) == kind(-2.0, joined=False) == "no gain"
+
+
+@pytest.mark.parametrize("result", [results.hostile, results.counts, lambda: results.choices(2)])
+def test_every_join_states_its_reason(result):
+    found = facts(result(), details=True)
+    lines = [*found["ledger"], *(found["details"]["tree"] or {"merges": []})["merges"]]
+    assert lines
+    for line in lines:
+        assert line["reason"].startswith(tuple(REASONS.values()))
+        assert line["joined"] == line["reason"].startswith("Joined")
+        assert ("(held-out" in line["reason"]) == (line["change_percent"] is not None)
+        assert 0 <= line["together"] <= 1
+    explained = dataset_facts(result(), next(iter(found["datasets"])))
+    own = explained["alternatives"][0]
+    assert own["own"] and own["reason"] in explained["reason"]
+
+
+def test_percentages_of_changes_are_of_the_error_in_use():
+    result = results.counts()
+    view, line = View(result), result.ledger()[0]
+    found = join_facts(view, line.left, line.right, joined=True, verdict=line.verdict)
+    names = (*line.left, *line.right)
+    error = sum(result.coefficients[name].error for name in names) / len(names)
+    assert found["change_percent"] == pytest.approx(100 * found["change"] / error)
+    assert found["change"], found["change_standard_error"] == result.analysis.join_change(
+        line.left, line.right
+    )
+
+
+def test_long_ledgers_have_reasons_without_numbers(monkeypatch):
+    result = results.counts()
+    monkeypatch.setattr("conjoin.report.joins.MOST_CHANGES", 1)
+    first, second, *_ = ledger_facts(View(result), result.ledger())
+    assert first["change"] is not None
+    assert second["change"] is None and second["reason"].endswith(".")
+
+
+def test_stability():
+    result = results.counts()
+    found = stability_facts(result)
+    assert found["resamples"] == 20
+    assert len(found["clusters"]) == len(result.clusters)
+    names = list(result.labels)
+    assert found["together"][0][2] == result.stability().together(names[0], names[2])
+    assert "repeated in 20 random halves" in found["words"]
+    assert [share_together(x, 2) for x in (0.5, None)] == ["together 50 %", ""]
