@@ -22,6 +22,7 @@ from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.partial import coefficients
+from conjoin.result.findings import Findings
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
@@ -81,6 +82,8 @@ class Analysis:
         The partition with the fits of its clusters.
     judge : Judge
     origin : Origin
+    findings : Findings
+        Gross errors and suspicious names and columns, found before the steps.
     """
 
     facts: "DatasetFacts"
@@ -91,6 +94,7 @@ class Analysis:
     chosen: "Chosen"
     judge: "Judge"
     origin: Origin
+    findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":

@@ -4,6 +4,7 @@ Two tables and a request enter, a `Comparison` leaves. Numbers go on to `engine.
 classes and counts to `engine.pair_likelihood`.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from conjoin.api.request import PairRequest
@@ -11,9 +12,11 @@ from conjoin.engine.criteria import make_criterion
 from conjoin.engine.pair_likelihood import compare_likelihoods
 from conjoin.engine.pair_numbers import compare_numbers
 from conjoin.engine.reading import read_one, source_names
-from conjoin.errors import ArgumentError
+from conjoin.engine.wild import Steps, settle
+from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
 from conjoin.result.comparison import Comparison
-from conjoin.tables import collect
+from conjoin.result.findings import Answer, Findings
+from conjoin.tables import DatasetCollection, collect
 
 
 def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
@@ -33,16 +36,38 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
         missing=request.missing,
         columns=request.columns,
         family=request.family,
+        category=request.category,
+        ignore=request.ignore,
     )
     family = collection.response.family
-    if family == "gaussian":
-        return compare_numbers(collection, request, criterion)
-    if request.method != "risk":
+    if family != "gaussian" and request.method != "risk":
         raise ArgumentError(
             f"method={request.method_name!r} is for numbers, but the target is of family "
             f"{family!r}; leave method out."
         )
-    return compare_likelihoods(collection, request)
+
+    def analyse(rows: DatasetCollection, progress: Any = None) -> Comparison:
+        if family == "gaussian":
+            return compare_numbers(rows, request, criterion)
+        return compare_likelihoods(rows, request)
+
+    def attach(result: Comparison, findings: Findings) -> Comparison:
+        return replace(result, findings=findings, schema=collection.schema)
+
+    found: Comparison = settle(collection, request, Steps(analyse, _answer, attach, _same))
+    if found.findings.changed:
+        warn_caller(found.notices[0], OutlierWarning)
+    return found
+
+
+def _answer(result: Comparison) -> Answer:
+    """Return the answer of a comparison in short."""
+    error = min(result.error_joined, result.error_separate)
+    return Answer(1 if result.join else 2, 2, result.method, error, result.verdict)
+
+
+def _same(one: Comparison, other: Comparison) -> bool:
+    return (one.verdict, one.join) == (other.verdict, other.join)
 
 
 def _called(name: str, data: Any) -> str:

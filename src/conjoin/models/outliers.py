@@ -118,17 +118,26 @@ def robust_distances(values: FloatArray, starts: IntArray) -> FloatArray:
     sizes = np.diff(starts)
     dataset = np.repeat(np.arange(len(sizes)), sizes)
     own = sizes >= FEWEST_OWN
-    middle = np.where(own, _medians(values, starts, dataset), np.median(values))
+    middle = np.where(own, medians(values, starts, dataset), np.median(values))
     distance = np.abs(values - middle[dataset])
-    spread = TO_SIGMA * _medians(distance, starts, dataset)
-    common = TO_SIGMA * _typical(distance[own[dataset]])
-    mixed = np.sqrt((sizes * spread**2 + BORROWED * common**2) / (sizes + BORROWED))
-    # Where more than half of the values are equal, the spread is zero and says nothing.
-    spread = np.where(spread > 0, mixed, common)
+    spread = robust_spreads(distance, starts, dataset)
     if not own.all():
         all_rows = TO_SIGMA * _typical(np.abs(values - np.median(values)))
         spread = np.where(own, spread, all_rows)
     return distance / np.where(spread > 0, spread, np.inf)[dataset]
+
+
+def robust_spreads(distance: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
+    """Return the robust spread of each dataset (K,) from distances to its middle (N,).
+
+    It is the median distance, mixed with that of all datasets as if these had BORROWED rows.
+    """
+    sizes = np.diff(starts)
+    spread = TO_SIGMA * medians(distance, starts, dataset)
+    common = TO_SIGMA * _typical(distance[(sizes >= FEWEST_OWN)[dataset]])
+    mixed = np.sqrt((sizes * spread**2 + BORROWED * common**2) / (sizes + BORROWED))
+    # Where more than half of the values are equal, the spread is zero and says nothing.
+    return np.where(spread > 0, mixed, common)
 
 
 def _typical(distances: FloatArray) -> float:
@@ -140,7 +149,7 @@ def _typical(distances: FloatArray) -> float:
     return median if median > 0 or not len(positive) else float(np.median(positive))
 
 
-def _medians(values: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
+def medians(values: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
     """Return the median of each dataset (K,); 0 for one without rows."""
     ordered = values[np.lexsort((values, dataset))]
     sizes = np.diff(starts)

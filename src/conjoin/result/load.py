@@ -25,6 +25,7 @@ from conjoin.result.decode import (
     scores_from_plain,
 )
 from conjoin.result.details import Details
+from conjoin.result.findings import Findings
 from conjoin.result.partition import Partition
 from conjoin.result.placement import Placement
 from conjoin.result.scores import Scored
@@ -145,6 +146,7 @@ class StoredAnalysis:
     settings: dict[str, Any] = field(default_factory=dict)
     details: Details | None = None
     known_scores: Scored | None = None
+    findings: Findings = Findings()
 
     @property
     def steps(self) -> tuple[Step[str], ...]:
@@ -220,4 +222,5 @@ def _analysis(
         settings=content.get("settings", {}),
         details=details_from_plain(content.get("details"), names),
         known_scores=scores_from_plain(content, names, classes),
+        findings=Findings.from_plain(content.get("findings", {})),
     )

@@ -80,6 +80,7 @@ def _content(result: "Partition") -> dict[str, Any]:
         "ledger": [{**_merge(line, numbers), "score": _score(line)} for line in result.ledger()],
         "alternatives": _alternatives(result.analysis.all_alternatives, names),
         "settings": dict(result.settings),
+        "findings": result.analysis.findings.to_plain(),
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
         "placement": _placement(result.analysis.placement),

@@ -149,6 +149,8 @@ class Schema:
             "by": list(r.by),
             "features": None if r.features is None else list(r.features),
             "weights": r.weights,
+            **({"category": list(r.category)} if r.category else {}),
+            **({"ignore": list(r.ignore)} if r.ignore else {}),
             "columns": [to_plain(e) for e in self.encodings],
             "constant": list(self.constant),
             "response": self.response.to_plain(),
@@ -163,6 +165,8 @@ class Schema:
             tuple(values["by"]),
             None if features is None else tuple(features),
             values["weights"],
+            tuple(values.get("category", ())),
+            tuple(values.get("ignore", ())),
         )
         encodings = tuple(from_plain(column) for column in values["columns"])
         response = Response.from_plain(values.get("response", {}))

@@ -1,0 +1,148 @@
+"""Between reading and study: gross errors in rows, and what is done about them.
+
+A table and a request enter. What analyses a table is called once, or with and without the rows that
+have gross errors; the result that is to be shown leaves, with what was found.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import Progress
+from conjoin.api.request import Question
+from conjoin.engine.remote import Reduced
+from conjoin.errors import ArgumentError
+from conjoin.models.robust import huber_weights
+from conjoin.moments import Basis
+from conjoin.result.findings import Answer, Findings
+from conjoin.tables import DatasetCollection
+from conjoin.tables.suspects import Suspects, find_suspects, similar_names
+from conjoin.tables.wild import WildRows, find_wild_rows, without_rows
+
+# Relative change of the error from which two answers differ: a reader would act on less than that
+# in no other place, and leaving out one ordinary row of a hundred changes it by about a percent.
+OTHER_ERROR = 0.1
+# Huber's weight below which a row is said to weigh less: others have nearly all of their weight.
+LIGHT = 0.5
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What `settle` calls: the analysis of a table, the answer in short, and the way to attach.
+
+    Parameters
+    ----------
+    analyse : callable
+        From a table and what reports progress to a result.
+    answer : callable
+        From a result to its answer in short.
+    attach : callable
+        From a result and findings to the result that holds them.
+    same : callable
+        Says whether two results give the same clusters or the same verdict.
+    """
+
+    analyse: Callable[[Any, Progress | None], Any]
+    answer: Callable[[Any], Answer]
+    attach: Callable[[Any, Findings], Any]
+    same: Callable[[Any, Any], bool]
+
+
+def settle(
+    table: DatasetCollection | Reduced,
+    request: Question,
+    steps: Steps,
+    progress: Progress | None = None,
+    *,
+    from_files: bool = False,
+) -> Any:
+    """Analyse a table with or without the rows that have gross errors, as the request says.
+
+    By default both are done if there are such rows, and the result without them is returned where
+    the two differ.
+    """
+    by = table.schema.roles.by if getattr(request, "by", None) else ()
+    base = Findings(suspects=_suspects(table), by=by, from_files=from_files)
+    if isinstance(table, Reduced):
+        return steps.attach(steps.analyse(table, progress), base)
+    wild, drop = find_wild_rows(table), request.drop_outliers
+    base = replace(base, outliers=wild.outliers, asked=drop is not None)
+    if request.robust:
+        kept = table if drop is False else _without(table, wild)
+        weighted, lighter = _with_huber_weights(kept, request)
+        left_out = bool(wild.outliers) and drop is not False
+        found = replace(base, left_out=left_out, lighter=lighter, asked=True)
+        return steps.attach(steps.analyse(weighted, progress), found)
+    if not wild.outliers or drop is False:
+        return steps.attach(steps.analyse(table, progress), base)
+    fewer = _without(table, wild)
+    if drop:
+        return steps.attach(steps.analyse(fewer, progress), replace(base, left_out=True))
+    return _both(table, fewer, base, steps, progress)
+
+
+def _both(
+    table: DatasetCollection,
+    fewer: DatasetCollection,
+    base: Findings,
+    steps: Steps,
+    progress: Progress | None,
+) -> Any:
+    """Analyse with and without some rows; return the result without them if the two differ."""
+    every = steps.analyse(table, _half(progress, 0))
+    robust = steps.analyse(fewer, _half(progress, 1))
+    with_them, without_them = steps.answer(every), steps.answer(robust)
+    differ = not steps.same(every, robust) or _differ(with_them, without_them)
+    found = replace(base, left_out=differ, with_them=with_them, without_them=without_them)
+    return steps.attach(robust if differ else every, found)
+
+
+def _differ(one: Answer, other: Answer) -> bool:
+    """Say whether two answers differ in the best strategy or in the error."""
+    if one.strategy != other.strategy:
+        return True
+    errors = one.error, other.error
+    if not np.isfinite(errors).all():
+        return bool(np.isfinite(errors).any())
+    return abs(errors[0] - errors[1]) > OTHER_ERROR * min(map(abs, errors))
+
+
+def _half(progress: Progress | None, part: int) -> Progress | None:
+    """Return what reports the progress of the first or the second of two analyses."""
+    if progress is None:
+        return None
+
+    def report(done: int, total: int) -> None:
+        progress(done + part * total, 2 * total)
+
+    return report
+
+
+def _without(table: DatasetCollection, wild: WildRows) -> DatasetCollection:
+    return without_rows(table, wild.rows) if len(wild.rows) else table
+
+
+def _suspects(table: DatasetCollection | Reduced) -> Suspects:
+    if isinstance(table, Reduced):
+        return Suspects(similar_names(table.names))
+    return find_suspects(table)
+
+
+def _with_huber_weights(
+    table: DatasetCollection, request: Question
+) -> tuple[DatasetCollection, int]:
+    """Return the table with Huber's weights, and the number of rows that weigh much less."""
+    if table.response.family != "gaussian":
+        raise ArgumentError(
+            f"robust=True is for numbers, but the target is of family {table.response.family!r}; "
+            "leave it out."
+        )
+    w = table.weights
+    basis = Basis.from_rows(table.X, table.y, w, intercept=request.intercept)
+    Z, t = basis.design(table.X), basis.response(table.y)
+    u = huber_weights(Z, t, w, table.starts, intercept=request.intercept)
+    weights = w * u
+    # Weights are relative, so their mean stays what it was.
+    return replace(table, weights=weights * (w.mean() / weights.mean())), int(np.sum(u < LIGHT))
