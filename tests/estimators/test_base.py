@@ -108,7 +108,7 @@ def test_coefficients_without_pandas(fitted, monkeypatch):
     def absent(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("conjoin.estimators.base.import_module", absent)
+    monkeypatch.setattr("conjoin.estimators.coefficients.import_module", absent)
     table = fitted.coef_
     assert table.column_names == ["dataset", "intercept", *FEATURES]
     assert_array_equal(table["x2"].to_numpy(), expected["x2"])

@@ -153,20 +153,20 @@ class Question:
     )
     category: Any = _option(
         None,
-        "Columns of whole numbers that are categories, such as codes.",
+        "Number columns that are categories (codes).",
         kind="list of str, optional",
         metavar="A,B,...",
         python_help="Each frequent value gets a 0/1 feature, as for text.",
     )
     ignore: Any = _option(
         None,
-        "Columns that are not used, such as identifiers.",
+        "Columns to leave out, such as identifiers.",
         kind="list of str, optional",
         metavar="A,B,...",
     )
     drop_outliers: bool | None = _option(
         None,
-        "Whether rows with gross errors are left out; by default if they change the answer.",
+        "Leave rows with gross errors out, or keep them.",
         kind="bool, optional",
         check=_check_switch,
         opposite="--keep-outliers",
@@ -176,10 +176,10 @@ class Question:
     )
     robust: bool = _option(
         False,
-        "Whether rows far from their model get a lower weight (Huber); numbers only.",
+        "Huber weights on rows; numbers only.",
         kind="bool",
-        python_help="Weights are found from robust fits of each dataset. Rows with gross errors "
-        "are left out, unless drop_outliers is False.",
+        python_help="Rows far from their model count less. Weights are found from robust fits of "
+        "each dataset. Rows with gross errors are left out, unless drop_outliers is False.",
     )
     intercept: bool = _option(True, "Whether models have an intercept.", kind="bool")
     delta: float = _option(

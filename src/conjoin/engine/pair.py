@@ -16,7 +16,9 @@ from conjoin.engine.wild import Steps, settle
 from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
 from conjoin.result.comparison import Comparison
 from conjoin.result.findings import Answer, Findings
-from conjoin.tables import DatasetCollection, collect
+from conjoin.tables import DatasetCollection
+from conjoin.tables.collect import collect_rows
+from conjoin.tables.roles import Roles
 
 
 def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
@@ -25,19 +27,16 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
     if request.method in ("tuned", "bound"):
         options = {"delta": request.delta, **options}
     criterion = make_criterion(request.method, options)
-    collection = collect(
+    r = request
+    collection = collect_rows(
         {
             _called(name, data): read_one(data, request.target)
             for name, data in (("a", a), ("b", b))
         },
-        target=request.target,
-        features=request.features,
-        weights=request.weights,
+        Roles.of(r.target, None, r.features, r.weights, r.category, r.ignore),
         missing=request.missing,
         columns=request.columns,
         family=request.family,
-        category=request.category,
-        ignore=request.ignore,
     )
     family = collection.response.family
     if family != "gaussian" and request.method != "risk":

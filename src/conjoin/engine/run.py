@@ -14,11 +14,10 @@ Every step takes and returns frozen values:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from conjoin._typing import Progress
 from conjoin.api.request import Request
 from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import group_greedily, pair_criterion
@@ -30,15 +29,13 @@ from conjoin.engine.single import fit_single
 from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
-from conjoin.engine.wild import Steps, settle
-from conjoin.errors import OutlierWarning, warn_caller
+from conjoin.engine.wild import settle_partition
 from conjoin.execution import small_matrices
-from conjoin.result.findings import Answer, Findings
-from conjoin.sources.read import is_source
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import fit_strategies
 
 if TYPE_CHECKING:
+    from conjoin._typing import Progress
     from conjoin.criterion import Criterion
     from conjoin.engine.remote import Reduced
     from conjoin.representations.base import Representation
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    request: Request, data: Any, progress: Progress | None = None, *, alone: bool = False
+    request: Request, data: Any, progress: "Progress | None" = None, *, alone: bool = False
 ) -> "Partition":
     """Find the clusters of the datasets and fit their models.
 
@@ -61,11 +58,7 @@ def run(
     table = read(data, request, rows_needed=rows_needed, alone=alone)
     check_method(table, request, criterion)
     task = _Task(request, criterion, representation, settings, alone)
-    steps = Steps(partial(_analyse, task), _answer, _with_findings, _same_clusters)
-    found: Partition = settle(table, request, steps, progress, from_files=is_source(data))
-    if found.analysis.findings.changed:
-        warn_caller(found.notices[0], OutlierWarning)
-    return found
+    return settle_partition(table, request, partial(_analyse, task), progress)
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ class _Task:
 
 
 def _analyse(
-    task: _Task, table: "DatasetCollection | Reduced", progress: Progress | None
+    task: _Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
 ) -> "Partition":
     """Do steps 2 to 7 for the rows of a table."""
     request, criterion, settings = task.request, task.criterion, task.settings
@@ -123,23 +116,3 @@ def _analyse(
     origin = Origin(request.method_name, grouping, request.delta, settings, steps)
     analysis = Analysis(facts, study, start, plan.search, strategies, chosen, judge, origin)
     return analysis.using(request.strategy)
-
-
-def _answer(result: "Partition") -> Answer:
-    """Return the answer of a partition in short."""
-    errors = result.errors
-    best = min(errors, key=lambda name: errors[name].error)
-    error = errors[result.strategy].error
-    return Answer(len(result.clusters), len(result.labels), best, error)
-
-
-def _same_clusters(one: "Partition", other: "Partition") -> bool:
-    return one.clusters == other.clusters
-
-
-def _with_findings(result: "Partition", findings: Findings) -> "Partition":
-    """Return the result with what was found before it."""
-    if findings == Findings():
-        return result
-    analysis: Any = result.analysis
-    return replace(result, analysis=replace(analysis, findings=findings))

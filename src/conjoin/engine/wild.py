@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import Progress
-from conjoin.api.request import Question
+from conjoin.api.request import Question, Request
 from conjoin.engine.remote import Reduced
-from conjoin.errors import ArgumentError
+from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
 from conjoin.models.robust import huber_weights
 from conjoin.moments import Basis
 from conjoin.result.findings import Answer, Findings
+from conjoin.result.partition import Partition
 from conjoin.tables import DatasetCollection
 from conjoin.tables.suspects import Suspects, find_suspects, similar_names
 from conjoin.tables.wild import WildRows, find_wild_rows, without_rows
@@ -50,13 +51,45 @@ class Steps:
     same: Callable[[Any, Any], bool]
 
 
+def settle_partition(
+    table: DatasetCollection | Reduced,
+    request: Request,
+    analyse: Callable[[Any, Progress | None], Partition],
+    progress: Progress | None,
+) -> Partition:
+    """Partition a table with or without the rows that have gross errors; warn if that matters."""
+    steps = Steps(analyse, _answer, _with_findings, _same_clusters)
+    found: Partition = settle(table, request, steps, progress)
+    if found.analysis.findings.changed:
+        warn_caller(found.notices[0], OutlierWarning)
+    return found
+
+
+def _answer(result: Partition) -> Answer:
+    """Return the answer of a partition in short."""
+    errors = result.errors
+    best = min(errors, key=lambda name: errors[name].error)
+    error = errors[result.strategy].error
+    return Answer(len(result.clusters), len(result.labels), best, error)
+
+
+def _same_clusters(one: Partition, other: Partition) -> bool:
+    return one.clusters == other.clusters
+
+
+def _with_findings(result: Partition, findings: Findings) -> Partition:
+    """Return the result with what was found before it."""
+    analysis: Any = result.analysis
+    from_files = bool(analysis.settings["data"])
+    found = replace(findings, from_files=from_files)
+    return replace(result, analysis=replace(analysis, findings=found))
+
+
 def settle(
     table: DatasetCollection | Reduced,
     request: Question,
     steps: Steps,
     progress: Progress | None = None,
-    *,
-    from_files: bool = False,
 ) -> Any:
     """Analyse a table with or without the rows that have gross errors, as the request says.
 
@@ -64,7 +97,7 @@ def settle(
     the two differ.
     """
     by = table.schema.roles.by if getattr(request, "by", None) else ()
-    base = Findings(suspects=_suspects(table), by=by, from_files=from_files)
+    base = Findings(suspects=_suspects(table), by=by)
     if isinstance(table, Reduced):
         return steps.attach(steps.analyse(table, progress), base)
     wild, drop = find_wild_rows(table), request.drop_outliers

@@ -28,13 +28,15 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 FAR = 10.0
 # A gross error is so many times as far out as the next value. Heavy tails need more (see LEVEL).
 ISOLATED = 2.0
-# Probability that an ordinary Pareto tail has a spacing as large as that of a gross error.
-LEVEL = 1e-4
+# Probability that an ordinary Pareto tail has a spacing as large as that of a gross error. It is that
+# of one length of the tail; the smallest of five makes it about 1e-3.
+LEVEL = 5e-4
 # Share of the rows that can be gross errors, and how many can be in any case. More are a part of
 # the column: a code, a top value, another unit.
 MOST_SHARE, MOST_AT_LEAST = 0.0005, 3
-# Values of the tail that gross errors are compared with: 5 % of the rows, between these bounds.
-TAIL_SHARE, FEWEST_TAIL, MOST_TAIL = 0.05, 10, 200
+# Values of the tail that gross errors are compared with: these numbers up to 5 % of the rows. A long
+# tail has less noise, a short one has no part of the bulk, whose spacings are larger.
+TAILS, TAIL_SHARE = (10, 20, 50, 100, 200), 0.05
 FEWEST_ALONE = 200  # rows of a dataset whose tail is looked at alone: 10 values are its tail
 FEWEST_ROWS = 30  # rows that a column needs: the bulk must be larger than its tail
 FEWEST_OWN = 8  # rows that a dataset needs for a median of its own: with 7, 3 errors could shift it
@@ -162,22 +164,28 @@ def medians(values: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArr
 def _isolated(z: FloatArray, level: float) -> IntArray:
     """Return the positions of distances that stand apart from the tail below them."""
     most = max(MOST_AT_LEAST, int(MOST_SHARE * len(z)))
-    tail = int(np.clip(TAIL_SHARE * len(z), FEWEST_TAIL, MOST_TAIL))
-    count = min(most + tail + 1, len(z))
+    tails = [k for k in TAILS if k <= max(TAIL_SHARE * len(z), TAILS[0])]
+    count = min(most + tails[-1] + 1, len(z))
     top = np.argpartition(z, len(z) - count)[len(z) - count :]
     top = top[np.argsort(-z[top], kind="stable")]
     logs = np.log(np.maximum(z[top], np.finfo(float).tiny))
-    # The spacing over the mean of `tail` others follows a law of F with 2 and 2 tail degrees.
-    factor = tail * (level ** (-1 / tail) - 1)
     found = 0
-    for j in range(1, min(most, count - tail - 1) + 1):
+    for j in range(1, min(most, count - tails[-1] - 1) + 1):
         if z[top[j - 1]] < FAR:
             break
         gap = logs[j - 1] - logs[j]
-        mean = float(np.mean(logs[j : j + tail] - logs[j + tail]))
-        if gap >= np.log(ISOLATED) and j * gap >= factor * mean:
+        if gap >= np.log(ISOLATED) and j * gap >= _largest_spacing(logs[j:], tails, level):
             found = j
     return np.sort(top[:found])
+
+
+def _largest_spacing(logs: FloatArray, tails: list[int], level: float) -> float:
+    """Return the spacing that an ordinary tail exceeds with a small probability.
+
+    A spacing over the mean of k others follows a law of F with 2 and 2 k degrees of freedom.
+    """
+    means = [float(np.mean(logs[:k] - logs[k])) for k in tails]
+    return min(k * (level ** (-1 / k) - 1) * mean for k, mean in zip(tails, means))
 
 
 def _wrong_signs(values: FloatArray) -> IntArray:

@@ -65,7 +65,8 @@ def facts(
     Returns
     -------
     dict
-        With "notices" (what to know first), "outliers", "verdict" (the headline), "clusters", "strategies", "ledger", "datasets", "cautions"
+        With "notices" (what to know first), "outliers", "verdict" (the headline), "clusters",
+        "strategies", "ledger", "datasets", "cautions"
         and what they are about. Errors stand as "error" (mean squared error, log loss or half the
         deviance) and as "shown" (its root for mean squared errors).
 

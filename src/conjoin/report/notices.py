@@ -147,7 +147,8 @@ def rows_in_words(outliers: Sequence["Outlier"], by: Sequence[str] = ()) -> str:
     """
     rows: dict[tuple[str, int], list[str]] = {}
     for one in outliers:
-        value = f"{shortened(one.column)} {value_in_words(one.value)}"
+        value = shortened(one.column)
+        value += "" if one.value is None else f" {value_in_words(one.value)}"
         rows.setdefault((one.dataset, one.row), []).append(value)
     called = f"{by[0]} " if len(by) == 1 else ""
     texts = [

@@ -78,10 +78,14 @@ class Findings:
     def to_plain(self) -> dict[str, Any]:
         """Return the findings as plain values, for a model file, without those at their default.
 
+        The values of outliers are left out: model files hold no values of rows.
+
         >>> Findings().to_plain()
         {}
         """
         plain = asdict(self)
+        for one in plain["outliers"]:
+            one["value"] = None
         for name in ("with_them", "without_them"):
             if plain[name] is not None and not math.isfinite(plain[name]["error"]):
                 plain[name]["error"] = None

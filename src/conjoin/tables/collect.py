@@ -55,8 +55,6 @@ def collect(
     missing: str = "indicator",
     columns: str | None = None,
     family: str = "auto",
-    category: Sequence[str] | None = None,
-    ignore: Sequence[str] | None = None,
 ) -> DatasetCollection:
     """Return the checked rows of all datasets as arrays.
 
@@ -78,8 +76,6 @@ def collect(
         How to treat columns that only some datasets have; by default they raise an error.
     family : "auto" (default), "gaussian", "logistic" or "poisson"
         What the target is.
-    category, ignore : sequence of str, optional
-        Columns that are categories though they are numbers, and columns that are not used.
 
     Returns
     -------
@@ -99,7 +95,7 @@ def collect(
     >>> collection.names, collection.features, collection.sizes
     (('a', 'b'), ('price',), (2, 2))
     """
-    roles = Roles.of(target, by, features, weights, category, ignore)
+    roles = Roles.of(target, by, features, weights)
     return collect_rows(data, roles, missing=missing, columns=columns, family=family)
 
 

@@ -302,15 +302,15 @@ def _numbers_or_dates(
         asked = _summary(name, present(as_text(nw.col(name))))
         facts = {"rows": rows, **one_row(frame.select(*asked))}
         return _number(frame, name, facts, missing, text=True)
-    format, odd = usual_date_format(counts)
+    format, unread = usual_date_format(counts)
     if format is None:
         return None
-    asked = _date_summary(name, as_date(nw.col(name), format, odd))
+    asked = _date_summary(name, as_date(nw.col(name), format, unread))
     facts = {"rows": rows, **one_row(frame.select(*asked))}
-    found = _date(frame, name, facts, format, missing, times="%H" in format, odd=odd)
+    found = _date(frame, name, facts, format, missing, times="%H" in format, odd=unread)
     if not isinstance(found, Date):
         return found
-    return replace(found, odd=odd, unread=sum(counts[text] for text in odd))
+    return replace(found, odd=unread, unread=sum(counts[text] for text in unread))
 
 
 def _category(name: str, counts: Mapping[str, int], rows: int) -> Encoding:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 # Arrow also accepts 31 February and years of two digits. So Python checks about this many texts,
 # in 0.2 s, and Arrow checks all. With fewer, more dates such as 31 February go unnoticed.
 MOST_DATES_TRIED = 20_000
-# Texts that may be no dates in a column of dates: typing errors are few. With more, or with a larger
-# share of the texts, the column is something else.
+# Texts that may be no dates in a column of dates: typing errors are few. With more, or with a
+# larger share of the texts, the column is something else.
 MOST_ODD, ODD_SHARE = 20, 0.05
 # Texts that every engine reads as the same number. Python alone would also accept 1_000.
 NUMBER = re.compile(

@@ -1,7 +1,7 @@
 """Which column of a table is the target, the dataset name, the weight, or a feature.
 
-The arguments `target`, `by`, `features`, `weights`, `category` and `ignore` enter; a checked `Roles`
-leaves.
+The arguments `target`, `by`, `features`, `weights`, `category` and `ignore` enter; a checked
+`Roles` leaves.
 """
 
 import difflib

@@ -64,7 +64,8 @@ def find_suspects(collection: DatasetCollection) -> Suspects:
     Suspects(names=(('Waco', 'waco'),), identifiers=(), codes=('type',))
     """
     position = {name: j for j, name in enumerate(collection.features)}
-    identifiers, codes = [], []
+    identifiers: list[str] = []
+    codes: list[str] = []
     for e in collection.schema.encodings:
         if not isinstance(e, Number) or e.name not in position:
             continue

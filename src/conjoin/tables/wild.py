@@ -32,14 +32,14 @@ class Outlier:
         Dataset of the row.
     column : str
         Column of the value.
-    value : float
-        The value.
+    value : float or None
+        The value; model files hold no values of rows, so it is None there.
     """
 
     row: int
     dataset: str
     column: str
-    value: float
+    value: float | None
 
 
 @dataclass(frozen=True, eq=False)
