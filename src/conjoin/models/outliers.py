@@ -37,10 +37,15 @@ MOST_SHARE, MOST_AT_LEAST = 0.0005, 3
 # Values of the tail that gross errors are compared with: these numbers up to 5 % of the rows. A long
 # tail has less noise, a short one has no part of the bulk, whose spacings are larger.
 TAILS, TAIL_SHARE = (10, 20, 50, 100, 200), 0.05
+# Where the rest of a column is within so many spreads, its tail is short, and a value that is so
+# many times as far out is a gross error. In small tables the spacings alone could not show that.
+SHORT, FAR_BEYOND = 6.0, 5.0
+FEWEST_SHORT = 100  # rows from which a column shows that its tail is short
 FEWEST_ALONE = 200  # rows of a dataset whose tail is looked at alone: 10 values are its tail
 FEWEST_ROWS = 30  # rows that a column needs: the bulk must be larger than its tail
 FEWEST_OWN = 8  # rows that a dataset needs for a median of its own: with 7, 3 errors could shift it
 BORROWED = 10.0  # rows that the common spread counts for in the spread of a dataset
+USUAL = 0.25  # share of the positive values that are smaller than a value of usual size
 TO_SIGMA = 1.4826  # spread of normal values over their median absolute deviation
 
 
@@ -68,10 +73,10 @@ def gross_errors(values: FloatArray, starts: IntArray) -> IntArray:
     if len(values) < FEWEST_ROWS:
         return np.zeros(0, dtype=np.int64)
     wrong_sign = _wrong_signs(values)
-    if not _may_be_far(values, starts):
+    if not may_be_far(values, starts):
         return wrong_sign
     z = robust_distances(values, starts)
-    found = [wrong_sign, _isolated(z, LEVEL)]
+    found = [wrong_sign, _isolated(z, LEVEL, may_be_short=True)]
     # Another dataset may have the heavier tail, so each large one is looked at alone as well.
     far = np.maximum.reduceat(np.append(z, 0.0), starts[:-1]) >= FAR
     for k in np.flatnonzero(far & (np.diff(starts) >= FEWEST_ALONE)):
@@ -84,7 +89,7 @@ def gross_errors(values: FloatArray, starts: IntArray) -> IntArray:
     return np.unique(np.concatenate(found))
 
 
-def _may_be_far(values: FloatArray, starts: IntArray) -> bool:
+def may_be_far(values: FloatArray, starts: IntArray) -> bool:
     """Say whether a value may be far out, from means and standard deviations, which are cheap.
 
     A share e of rows at distance FAR makes the standard deviation sqrt(1 + e FAR^2) times as large.
@@ -161,20 +166,26 @@ def medians(values: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArr
     return np.where(sizes > 0, (low + high) / 2, 0.0)
 
 
-def _isolated(z: FloatArray, level: float) -> IntArray:
-    """Return the positions of distances that stand apart from the tail below them."""
+def _isolated(z: FloatArray, level: float, *, may_be_short: bool = False) -> IntArray:
+    """Return the positions of distances that stand apart from the tail below them.
+
+    With `may_be_short` columns with a short tail are treated as such, unless most values are equal.
+    """
     most = max(MOST_AT_LEAST, int(MOST_SHARE * len(z)))
     tails = [k for k in TAILS if k <= max(TAIL_SHARE * len(z), TAILS[0])]
     count = min(most + tails[-1] + 1, len(z))
     top = np.argpartition(z, len(z) - count)[len(z) - count :]
     top = top[np.argsort(-z[top], kind="stable")]
     logs = np.log(np.maximum(z[top], np.finfo(float).tiny))
+    short = may_be_short and len(z) >= FEWEST_SHORT and np.median(z) > 0
     found = 0
     for j in range(1, min(most, count - tails[-1] - 1) + 1):
         if z[top[j - 1]] < FAR:
             break
         gap = logs[j - 1] - logs[j]
-        if gap >= np.log(ISOLATED) and j * gap >= _largest_spacing(logs[j:], tails, level):
+        if short and z[top[j]] <= SHORT and gap >= np.log(FAR_BEYOND):
+            found = j
+        elif gap >= np.log(ISOLATED) and j * gap >= _largest_spacing(logs[j:], tails, level):
             found = j
     return np.sort(top[:found])
 
@@ -191,8 +202,8 @@ def _largest_spacing(logs: FloatArray, tails: list[int], level: float) -> float:
 def _wrong_signs(values: FloatArray) -> IntArray:
     """Return the positions of negative values of usual size in a column that is positive otherwise.
 
-    All but a few values must be positive, and the negative ones must be as large as the median, so
-    that a value just below zero is not one of them.
+    All but a few values must be positive, and the negative ones must be as large as a quarter of
+    them, so that a value just below zero is not one of them.
     """
     negative: BoolArray = values < 0
     count = int(negative.sum())
@@ -200,6 +211,6 @@ def _wrong_signs(values: FloatArray) -> IntArray:
         return np.zeros(0, dtype=np.int64)
     rest = values[~negative]
     size = -values[negative]
-    if rest.min() <= 0 or np.any(size < np.median(rest)):
+    if rest.min() <= 0 or np.any(size < np.quantile(rest, USUAL)):
         return np.zeros(0, dtype=np.int64)
     return np.flatnonzero(negative)

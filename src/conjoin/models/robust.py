@@ -27,6 +27,7 @@ from conjoin.moments import Moments
 # than least squares where the noise is normal.
 HUBER = 1.345
 STEPS = 10  # of reweighting; weights change by less than 1 % after about five
+FEW_STEPS = 5  # where residuals are only looked at for values far out
 DRAWN = 1.0  # rows per column by which a dataset's model is drawn towards that of all rows
 
 
@@ -62,16 +63,45 @@ def huber_weights(
     >>> int(np.argmin(u)), bool(u[3] < 0.01), float(np.median(u))
     (3, True, 1.0)
     """
+    return _reweight(Z, t, weights, starts, intercept, STEPS)[0]
+
+
+def huber_residuals(
+    Z: FloatArray, t: FloatArray, weights: FloatArray, starts: IntArray, *, intercept: bool
+) -> FloatArray:
+    """Return the residuals (N,) of a robust fit of every dataset; arguments as in `huber_weights`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> Z = np.column_stack([np.ones(200), rng.normal(size=200)])
+    >>> t = Z @ [1.0, 2.0]
+    >>> t[3] += 50.0
+    >>> starts = np.array([0, 100, 200])
+    >>> r = huber_residuals(Z, t, np.ones(200), starts, intercept=True)
+    >>> int(np.argmax(r)), bool(np.abs(np.delete(r, 3)).max() < 0.1)
+    (3, True)
+    """
+    return _reweight(Z, t, weights, starts, intercept, FEW_STEPS)[1]
+
+
+def _reweight(
+    Z: FloatArray,
+    t: FloatArray,
+    weights: FloatArray,
+    starts: IntArray,
+    intercept: bool,
+    steps: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return Huber's weights and the residuals after some steps; both (N,)."""
     sizes = np.diff(starts)
     dataset = np.repeat(np.arange(len(sizes)), sizes)
     r = t - medians(t, starts, dataset)[dataset] if intercept else t
-    for _ in range(STEPS):
+    for _ in range(steps):
         spread = robust_spreads(np.abs(r) * np.sqrt(weights), starts, dataset)[dataset]
         distance = np.maximum(np.abs(r) * np.sqrt(weights), np.finfo(float).tiny)
         u: FloatArray = np.minimum(1.0, HUBER * spread / distance)
         u = np.where(spread > 0, u, 1.0)
         r = t - _fitted(Z, t, weights * u, starts, dataset)
-    return u
+    return u, r
 
 
 def _fitted(

@@ -2,7 +2,8 @@
 
 A `DatasetCollection` enters; the rows with gross errors leave, or a collection without them. What a
 gross error is, `models.outliers` says. The target is looked at if it is a number or a count, and
-every column of numbers.
+every column of numbers. If the target has values far out, so are its residuals from a robust fit:
+they have a shorter tail where columns explain the target.
 """
 
 from collections.abc import Sequence
@@ -11,12 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.models.outliers import gross_errors
+from conjoin.models.outliers import gross_errors, may_be_far
+from conjoin.models.robust import huber_residuals
+from conjoin.moments import Basis
 from conjoin.tables.checks import check_target_varies, drop_constant
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.encoding import Date, Encoding, Number
 
 MOST_DISTINCT = 2  # a column of two values, such as 0/1, has no gross errors
+FEWEST_FITTED = 5  # rows for each feature from which residuals of a fit tell something
 LOOKED_AT = 100  # rows looked at first: most columns show here that they have more values
 
 
@@ -84,6 +88,10 @@ def find_wild_rows(collection: DatasetCollection) -> WildRows:
         for j, (name, values) in enumerate(_columns(collection))
         for row in gross_errors(values, collection.starts)
     ]
+    known, target = {one[0] for one in found}, collection.schema.roles.target
+    for row in _far_residuals(collection, sorted(known)):
+        if int(row) not in known:
+            found.append((int(row), 0, target, float(collection.y[row])))
     found.sort(key=lambda one: (one[0], one[1]))
     rows = np.array(sorted({one[0] for one in found}), dtype=np.int64)
     dataset = np.searchsorted(collection.starts, rows, side="right") - 1
@@ -109,6 +117,23 @@ def _columns(collection: DatasetCollection) -> list[tuple[str, FloatArray]]:
         if isinstance(e, Number | Date) and feature in position:
             found.append((feature, np.ascontiguousarray(collection.X[:, position[feature]])))
     return [(name, values) for name, values in found if _has_more_values(values)]
+
+
+def _far_residuals(collection: DatasetCollection, known: Sequence[int]) -> IntArray:
+    """Return rows whose residual from a robust fit is a gross error; `known` rows do not fit it."""
+    starts, y = collection.starts, collection.y
+    none = np.zeros(0, dtype=np.int64)
+    if collection.response.family != "gaussian" or len(y) < FEWEST_FITTED * collection.X.shape[1]:
+        return none
+    if not _has_more_values(y) or not may_be_far(y, starts):
+        return none
+    weights = collection.weights.copy()
+    weights[list(known)] = 0.0
+    kept = weights > 0
+    basis = Basis.from_rows(collection.X[kept], y[kept], weights[kept], intercept=True)
+    Z, t = basis.design(collection.X), basis.response(y)
+    residuals = huber_residuals(Z, t, weights, starts, intercept=True)
+    return gross_errors(np.where(kept, residuals, 0.0), starts)
 
 
 def _has_more_values(values: FloatArray) -> bool:
