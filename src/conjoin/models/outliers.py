@@ -28,14 +28,14 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 FAR = 10.0
 # A gross error is so many times as far out as the next value. Heavy tails need more (see LEVEL).
 ISOLATED = 2.0
-# Probability that an ordinary Pareto tail has a spacing as large as that of a gross error. It is that
-# of one length of the tail; the smallest of five makes it about 1e-3.
+# Probability that an ordinary Pareto tail has a spacing as large as that of a gross error. It is
+# that of one length of the tail; the smallest of five makes it about 1e-3.
 LEVEL = 5e-4
 # Share of the rows that can be gross errors, and how many can be in any case. More are a part of
 # the column: a code, a top value, another unit.
 MOST_SHARE, MOST_AT_LEAST = 0.0005, 3
-# Values of the tail that gross errors are compared with: these numbers up to 5 % of the rows. A long
-# tail has less noise, a short one has no part of the bulk, whose spacings are larger.
+# Values of the tail that gross errors are compared with: these numbers up to 5 % of the rows. A
+# long tail has less noise, a short one has no part of the bulk, whose spacings are larger.
 TAILS, TAIL_SHARE = (10, 20, 50, 100, 200), 0.05
 # Where the rest of a column is within so many spreads, its tail is short, and a value that is so
 # many times as far out is a gross error. In small tables the spacings alone could not show that.
