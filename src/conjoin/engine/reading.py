@@ -95,6 +95,7 @@ def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
         folds=int(request.folds),
         seed=int(request.random_state),
         intercept=request.intercept,
+        keep=request.drop_outliers is False,
     )
 
 

@@ -9,13 +9,14 @@ whose hash uses only operations that every engine has.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
 from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import HALF, PRIME, TARGET, ColumnHash
@@ -32,12 +33,13 @@ from conjoin.tables.checks import (
     warn_unknown_rows,
 )
 from conjoin.tables.dataset import limits_of
-from conjoin.tables.encoding import present
+from conjoin.tables.encoding import Number, present
 from conjoin.tables.frame import one_row
 from conjoin.tables.learn import learn
 from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema, complete_rows
+from conjoin.tables.wild import Outlier
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
 # grows with the square; with more features the rows are fetched.
@@ -64,6 +66,10 @@ class Reduced:
         Coordinates of the moments.
     folds : Moments (K, F)
         Moments of each dataset and fold.
+    outliers : tuple of Outlier
+        Gross errors.
+    fewer : Reduced, optional
+        The same without the rows that have gross errors, if it is wanted and there are any.
     """
 
     names: tuple[str, ...]
@@ -72,6 +78,8 @@ class Reduced:
     limits: dict[str, tuple[float, float]]
     basis: Basis
     folds: Moments
+    outliers: tuple[Outlier, ...] = ()
+    fewer: "Reduced | None" = None
 
 
 def rows_stay_remote(frame: nw.LazyFrame[Any]) -> bool:
@@ -90,8 +98,12 @@ def reduce(
     folds: int,
     seed: int,
     intercept: bool,
+    keep: bool = True,
 ) -> Reduced | None:
-    """Return the moments of a frame's datasets and folds; None if it has too many features."""
+    """Return the moments of a frame's datasets and folds; None if it has too many features.
+
+    Unless rows with gross errors are to be kept, `fewer` has the moments without them.
+    """
     check_target(frame, roles)
     frame, schema = _with_known_rows(frame, roles, missing)
     if len(schema.features) > MOST_FEATURES:
@@ -105,7 +117,62 @@ def reduce(
     table, ranges = _Encoded.of(frame, schema), ranges.take(kept)
     largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
     check_magnitude((*schema.features, roles.target), largest)
-    spread = table.spread(ranges.mean if intercept else np.zeros(len(ranges.mean)))
+    sd = table.spread(ranges.mean)
+    whole = _form(table, ranges, sd, schema, folds, seed, intercept)
+    outliers, rest = _far_rows(table, ranges, sd, schema)
+    if not outliers:
+        return whole
+    fewer = None if keep else _without(table, rest, schema, folds, seed, intercept)
+    return replace(whole, outliers=outliers, fewer=fewer)
+
+
+def _far_rows(
+    table: "_Encoded", ranges: "_Ranges", sd: FloatArray, schema: Schema
+) -> tuple[tuple[Outlier, ...], nw.LazyFrame[Any]]:
+    """Return the gross errors of target and number columns, and the frame without their rows."""
+    numbers = {e.name for e in schema.encodings if isinstance(e, Number)}
+    columns = [Column(j, name) for j, name in enumerate(schema.features) if name in numbers]
+    columns.append(Column(len(schema.features), schema.roles.target))
+    far = far_columns(columns, ranges.low, ranges.high, ranges.mean, sd)
+    return find_far_rows(table.frame, table.by, far, ranges.rows, sd)
+
+
+def _without(
+    table: "_Encoded",
+    rest: nw.LazyFrame[Any],
+    schema: Schema,
+    folds: int,
+    seed: int,
+    intercept: bool,
+) -> "Reduced | None":
+    """Return the moments of the other rows; None if a column has one value in all of them."""
+    table = replace(table, frame=rest)
+    ranges = table.ranges()
+    if np.any(ranges.low == ranges.high):
+        return None
+    mean = dict(zip(schema.features, ranges.mean.tolist()))
+    encodings = tuple(
+        replace(e, fill=mean[e.name])
+        if isinstance(e, Number) and not e.missing and e.name in mean
+        else e
+        for e in schema.encodings
+    )
+    schema, sd = replace(schema, encodings=encodings), table.spread(ranges.mean)
+    return _form(table, ranges, sd, schema, folds, seed, intercept)
+
+
+def _form(
+    table: "_Encoded",
+    ranges: "_Ranges",
+    sd: FloatArray,
+    schema: Schema,
+    folds: int,
+    seed: int,
+    intercept: bool,
+) -> Reduced:
+    """Form the moments of a frame whose features all vary."""
+    roles = schema.roles
+    spread = sd if intercept else table.spread(np.zeros(len(ranges.mean)))
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
     sums = table.products(basis, ranges, folds, seed)
     names, moments = _assemble(sums, roles, len(schema.features), folds, ranges.weight)
@@ -149,10 +216,11 @@ class _Ranges:
     high: FloatArray
     mean: FloatArray
     weight: float
+    rows: int
 
     def take(self, kept: Any) -> "_Ranges":
         """Return the ranges of some columns."""
-        return _Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight)
+        return _Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight, self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +269,8 @@ class _Encoded:
                 f"{_first_infinite(self.names, low, high)} has an infinite value; correct or drop "
                 "such rows."
             )
-        return _Ranges(low, high, total / float(found["weight"]), found["weight"] / found["rows"])
+        rows, weight = int(found["rows"]), float(found["weight"])
+        return _Ranges(low, high, total / weight, weight / rows, rows)
 
     def spread(self, center: FloatArray) -> FloatArray:
         """Return the weighted root mean square deviation from `center`; both (columns,)."""

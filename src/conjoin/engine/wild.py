@@ -20,7 +20,7 @@ from conjoin.result.findings import Answer, Findings
 from conjoin.result.partition import Partition
 from conjoin.tables import DatasetCollection
 from conjoin.tables.suspects import Suspects, find_suspects, similar_names
-from conjoin.tables.wild import WildRows, find_wild_rows, without_rows
+from conjoin.tables.wild import Outlier, find_wild_rows, without_rows
 
 # Relative change of the error from which two answers differ: a reader would act on less than that
 # in no other place, and leaving out one ordinary row of a hundred changes it by about a percent.
@@ -98,27 +98,26 @@ def settle(
     """
     by = table.schema.roles.by if getattr(request, "by", None) else ()
     base = Findings(suspects=_suspects(table), by=by)
-    if isinstance(table, Reduced):
-        return steps.attach(steps.analyse(table, progress), base)
-    wild, drop = find_wild_rows(table), request.drop_outliers
-    base = replace(base, outliers=wild.outliers, asked=drop is not None)
+    drop = request.drop_outliers
+    outliers, fewer = _without_wild_rows(table)
+    base = replace(base, outliers=outliers, asked=drop is not None)
     if request.robust:
-        kept = table if drop is False else _without(table, wild)
-        weighted, lighter = _with_huber_weights(kept, request)
-        left_out = bool(wild.outliers) and drop is not False
+        assert isinstance(fewer, DatasetCollection)  # it reads rows
+        assert isinstance(table, DatasetCollection)
+        weighted, lighter = _with_huber_weights(table if drop is False else fewer, request)
+        left_out = bool(outliers) and drop is not False
         found = replace(base, left_out=left_out, lighter=lighter, asked=True)
         return steps.attach(steps.analyse(weighted, progress), found)
-    if not wild.outliers or drop is False:
+    if not outliers or drop is False or fewer is None:
         return steps.attach(steps.analyse(table, progress), base)
-    fewer = _without(table, wild)
     if drop:
         return steps.attach(steps.analyse(fewer, progress), replace(base, left_out=True))
     return _both(table, fewer, base, steps, progress)
 
 
 def _both(
-    table: DatasetCollection,
-    fewer: DatasetCollection,
+    table: DatasetCollection | Reduced,
+    fewer: DatasetCollection | Reduced,
     base: Findings,
     steps: Steps,
     progress: Progress | None,
@@ -153,8 +152,14 @@ def _half(progress: Progress | None, part: int) -> Progress | None:
     return report
 
 
-def _without(table: DatasetCollection, wild: WildRows) -> DatasetCollection:
-    return without_rows(table, wild.rows) if len(wild.rows) else table
+def _without_wild_rows(
+    table: DatasetCollection | Reduced,
+) -> tuple[tuple[Outlier, ...], DatasetCollection | Reduced | None]:
+    """Return the gross errors of a table, and the table without their rows."""
+    if isinstance(table, Reduced):
+        return table.outliers, table.fewer
+    wild = find_wild_rows(table)
+    return wild.outliers, without_rows(table, wild.rows) if len(wild.rows) else table
 
 
 def _suspects(table: DatasetCollection | Reduced) -> Suspects:

@@ -171,23 +171,65 @@ def _isolated(z: FloatArray, level: float, *, may_be_short: bool = False) -> Int
 
     With `may_be_short` columns with a short tail are treated as such, unless most values are equal.
     """
-    most = max(MOST_AT_LEAST, int(MOST_SHARE * len(z)))
-    tails = [k for k in TAILS if k <= max(TAIL_SHARE * len(z), TAILS[0])]
-    count = min(most + tails[-1] + 1, len(z))
+    count = min(rows_to_look_at(len(z)), len(z))
     top = np.argpartition(z, len(z) - count)[len(z) - count :]
     top = top[np.argsort(-z[top], kind="stable")]
-    logs = np.log(np.maximum(z[top], np.finfo(float).tiny))
-    short = may_be_short and len(z) >= FEWEST_SHORT and np.median(z) > 0
+    short = may_be_short and len(z) >= FEWEST_SHORT and bool(np.median(z) > 0)
+    return np.sort(top[: count_isolated(z[top], len(z), level, short=short)])
+
+
+def rows_to_look_at(rows: int) -> int:
+    """Return how many of the farthest values are needed to tell gross errors from a tail."""
+    return _most(rows) + _tails(rows)[-1] + 1
+
+
+def _most(rows: int) -> int:
+    return max(MOST_AT_LEAST, int(MOST_SHARE * rows))
+
+
+def _tails(rows: int) -> list[int]:
+    return [k for k in TAILS if k <= max(TAIL_SHARE * rows, TAILS[0])]
+
+
+def count_isolated(
+    z: FloatArray, rows: int, level: float = LEVEL, *, short: bool = False, most: int | None = None
+) -> int:
+    """Return how many of the farthest values stand apart from the tail below them.
+
+    Parameters
+    ----------
+    z : array
+        The largest distances of a column, in descending order.
+    rows : int
+        Rows of the column.
+    level : float
+        Probability that an ordinary tail looks so.
+    short : bool, default False
+        Whether the column may have a short tail.
+    most : int, optional
+        Most values that can stand apart; by default a share of the rows.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> count_isolated(np.append(1e6, np.linspace(3, 2, 30)), 200)
+    1
+    """
+    tails, most = _tails(rows), _most(rows) if most is None else most
+    logs = np.log(np.maximum(z, np.finfo(float).tiny))
     found = 0
-    for j in range(1, min(most, count - tails[-1] - 1) + 1):
-        if z[top[j - 1]] < FAR:
+    for j in range(1, min(most, len(z) - tails[-1] - 1) + 1):
+        if z[j - 1] < FAR:
             break
         gap = logs[j - 1] - logs[j]
-        if short and z[top[j]] <= SHORT and gap >= np.log(FAR_BEYOND):
+        if short and z[j] <= SHORT and gap >= np.log(FAR_BEYOND):
             found = j
         elif gap >= np.log(ISOLATED) and j * gap >= _largest_spacing(logs[j:], tails, level):
             found = j
-    return np.sort(top[:found])
+    return found
 
 
 def _largest_spacing(logs: FloatArray, tails: list[int], level: float) -> float:

@@ -52,7 +52,9 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
     """
     found = []
     if findings.outliers:
-        found.append(f"{_outliers(findings, schema.response.family)} {COUNTED}")
+        counted = any(one.row is not None for one in findings.outliers)
+        words = _outliers(findings, schema.response.family)
+        found.append(f"{words} {COUNTED}" if counted else words)
     if findings.lighter:
         rows = "1 row is" if findings.lighter == 1 else f"{findings.lighter:,} rows are"
         found.append(f"{rows} far from the model and count less than half (robust=True).")
@@ -88,7 +90,9 @@ def outlier_facts(findings: "Findings") -> dict[str, Any]:
 def _outliers(findings: "Findings", family: str) -> str:
     """Say which rows have gross errors, and what the answer is without them."""
     rows = rows_in_words(findings.outliers, findings.by)
-    one = len({(o.dataset, o.row) for o in findings.outliers}) == 1
+    first_row = findings.outliers[0].row
+    same = len({(o.dataset, o.row) for o in findings.outliers}) == 1 and first_row is not None
+    one = same or len(findings.outliers) == 1
     it, them, is_ = ("it", "it", "is") if one else ("they", "them", "are")
     first = rows[0].upper() + rows[1:]
     if findings.with_them is None or findings.without_them is None:
@@ -145,21 +149,24 @@ def rows_in_words(outliers: Sequence["Outlier"], by: Sequence[str] = ()) -> str:
     >>> rows_in_words([Outlier(7, "Waco", "sales", -1.5), Outlier(9, "Waco", "sales", 1e6)])
     'rows 7 (Waco, sales -1.5) and 9 (Waco, sales 1,000,000)'
     """
-    rows: dict[tuple[str, int], list[str]] = {}
-    for one in outliers:
+    rows: dict[Any, list[str]] = {}
+    for k, one in enumerate(outliers):
         value = shortened(one.column)
         value += "" if one.value is None else f" {value_in_words(one.value)}"
-        rows.setdefault((one.dataset, one.row), []).append(value)
-    called = f"{by[0]} " if len(by) == 1 else ""
-    texts = [
-        f"{row:,} ({called * dataset.isdigit()}{shortened(dataset)}, {', '.join(values)})"
-        for (dataset, row), values in rows.items()
-    ]
+        rows.setdefault((one.dataset, one.row, k * (one.row is None)), []).append(value)
+    texts = [_row_in_words(name, row, values, by) for (name, row, _), values in rows.items()]
     if len(texts) == 1:
-        return f"row {texts[0]}"
+        return f"row {texts[0]}" if outliers[0].row is not None else f"a row {texts[0]}"
     if len(texts) > MOST_ROWS:
         return f"rows {', '.join(texts[:MOST_ROWS])} and {len(texts) - MOST_ROWS:,} more"
     return f"rows {', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _row_in_words(dataset: str, row: int | None, values: Sequence[str], by: Sequence[str]) -> str:
+    """Return the number of a row, its dataset and its wrong values."""
+    called = f"{by[0]} " if len(by) == 1 and dataset.isdigit() else ""
+    name, shown = called + shortened(dataset), ", ".join(values)
+    return f"of {name} ({shown})" if row is None else f"{row:,} ({name}, {shown})"
 
 
 def value_in_words(value: float) -> str:

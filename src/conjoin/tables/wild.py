@@ -30,8 +30,9 @@ class Outlier:
 
     Parameters
     ----------
-    row : int
-        Number of the row in its table or file; the first row of data is 1.
+    row : int or None
+        Number of the row in its table or file; the first row of data is 1. Rows that are not in
+        memory have no number.
     dataset : str
         Dataset of the row.
     column : str
@@ -40,7 +41,7 @@ class Outlier:
         The value; model files hold no values of rows, so it is None there.
     """
 
-    row: int
+    row: int | None
     dataset: str
     column: str
     value: float | None
