@@ -141,6 +141,20 @@ def test_the_hours_of_the_bundled_table():
     assert result.analysis.findings.with_them.clusters == 1
 
 
+def test_rows_that_are_all_there_is_to_learn_are_no_errors():
+    rng = np.random.default_rng(0)
+    table = {"g": ["a", "b"] * 100, "x": rng.normal(size=200), "y": np.ones(200)}
+    table["y"][[3, 4]] = 1e6, 2.0
+    assert conjoin.partition(table, target="y", by="g").outliers == ()
+
+
+def test_a_class_keeps_its_only_row(clean):
+    table = clean.assign(y=np.where(clean["y"] > 0, "yes", "no")).reset_index(drop=True)
+    table.loc[5, ["y", "x1"]] = "rare", 1e7
+    result = conjoin.partition(table, target="y", by="store", drop_outliers=True)
+    assert result.classes == ("no", "rare", "yes")
+
+
 def test_huber_weights(wild, clean):
     robust = conjoin.partition(wild, target="y", by="store", robust=True)
     assert robust.clusters == [["d1", "d2"], ["d3", "d4"]]

@@ -13,7 +13,7 @@ import numpy as np
 from conjoin._typing import Progress
 from conjoin.api.request import Question, Request
 from conjoin.engine.remote import Reduced
-from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
+from conjoin.errors import ArgumentError, DataError, OutlierWarning, warn_caller
 from conjoin.models.robust import huber_weights
 from conjoin.moments import Basis
 from conjoin.result.findings import Answer, Findings
@@ -159,7 +159,12 @@ def _without_wild_rows(
     if isinstance(table, Reduced):
         return table.outliers, table.fewer
     wild = find_wild_rows(table)
-    return wild.outliers, without_rows(table, wild.rows) if len(wild.rows) else table
+    if not len(wild.rows):
+        return (), table
+    try:
+        return wild.outliers, without_rows(table, wild.rows)
+    except DataError:  # without these rows nothing varies, so they are all that there is to learn
+        return (), table
 
 
 def _suspects(table: DatasetCollection | Reduced) -> Suspects:

@@ -146,15 +146,18 @@ def _has_more_values(values: FloatArray) -> bool:
 
 
 def without_rows(collection: DatasetCollection, rows: IntArray) -> DatasetCollection:
-    """Return the collection without some rows; a dataset always keeps one row.
+    """Return the collection without some rows; datasets and classes always keep one row.
 
-    Features that have one value in all remaining rows are left out.
+    Features that have one value in all remaining rows are left out. If there is no other feature,
+    or the target has one value, a `DataError` is raised.
     """
     keep: BoolArray = np.ones(len(collection.y), dtype=bool)
     keep[rows] = False
     first = collection.starts[:-1]
     lost = np.add.reduceat(keep, first) == 0
     keep[first[lost]] = True
+    if collection.response.classes:
+        keep |= ~np.isin(collection.y, np.unique(collection.y[keep]))
     sizes = np.add.reduceat(keep.astype(np.int64), first)
     X, y = collection.X[keep], collection.y[keep]
     if not collection.response.classes:
