@@ -69,8 +69,10 @@ def _answer(result: Partition) -> Answer:
     """Return the answer of a partition in short."""
     errors = result.errors
     best = min(errors, key=lambda name: errors[name].error)
-    error = errors[result.strategy].error
-    return Answer(len(result.clusters), len(result.labels), best, error)
+    clusters, datasets = len(result.clusters), len(result.labels)
+    if best == "clusters" and clusters in (1, datasets):  # the same models under another name
+        best = "pooled" if clusters == 1 else "separate"
+    return Answer(clusters, datasets, best, errors[result.strategy].error)
 
 
 def _same_clusters(one: Partition, other: Partition) -> bool:
