@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from benchmarks.arena.data import shared_data
 from conjoin.errors import DataError
 from conjoin.tables.collect import collect
 from conjoin.tables.wild import Outlier, find_wild_rows, without_rows
@@ -105,3 +106,47 @@ def test_a_column_that_is_constant_afterwards_is_left_out():
     constant = collect({**table, "y": x}, target="y", by="g")
     with pytest.raises(DataError, match="nothing to predict"):
         without_rows(constant, np.flatnonzero(constant.y > 0))
+
+
+# Real tables: file, target, dataset, columns with known errors. Diamonds of 58.9 mm, 0 kelvin and
+# 9,831 mm of rain in an hour are wrong; the density of one wine is that of no other.
+REAL = {
+    "schools": ("bench/school-ilea/school_ilea.csv.gz", "exam_score", "school", set()),
+    "wine": ("bench/wine-quality/wine_quality.csv.gz", "quality", "color", {"density"}),
+    "diamonds": ("bench/diamonds/diamonds.csv.gz", "price", "clarity", {"y", "z"}),
+    "flights": ("bench/nycflights/nycflights.csv.gz", "arr_delay", "carrier", set()),
+    "traffic": (
+        "paper/mitv/Metro_Interstate_Traffic_Volume.csv.gz",
+        "traffic_volume",
+        "weather_main",
+        {"rain_1h", "temp"},
+    ),
+    "walmart": ("paper/wdaf/Walmart.csv", "Weekly_Sales", "Store", set()),
+    "orders": ("paper/dfoip/daily_orders_top100_items.csv.gz", "order", "itemID", set()),
+    "bikes": ("bench/bikeshare-hour/bikeshare_hour.csv.gz", "cnt", "season", set()),
+    "garments": (
+        "paper/ppge/garments_worker_productivity.csv",
+        "actual_productivity",
+        "day",
+        set(),
+    ),
+    "sleep": ("bench/sleepstudy/sleepstudy.csv", "Reaction", "Subject", set()),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REAL)
+def test_real_tables_have_few_errors_and_a_planted_one_is_found(name):
+    path, target, by, wrong = REAL[name]
+    try:
+        table = pd.read_csv(shared_data() / path)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    found = find_wild_rows(collect(table, target=target, by=by))
+    assert {one.column for one in found.outliers} == wrong
+    assert len(found.rows) <= 11
+    table = table.dropna(subset=[target]).astype({target: float}).reset_index(drop=True)
+    row = len(table) // 2
+    table.loc[row, target] = 99999999.0
+    planted = find_wild_rows(collect(table, target=target, by=by)).outliers
+    assert (row + 1, target) in {(one.row, one.column) for one in planted}

@@ -14,6 +14,7 @@ from conjoin._typing import Progress
 from conjoin.api.request import Question, Request
 from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError, DataError, OutlierWarning, warn_caller
+from conjoin.execution import small_matrices
 from conjoin.models.robust import huber_weights
 from conjoin.moments import Basis
 from conjoin.result.findings import Answer, Findings
@@ -101,7 +102,8 @@ def settle(
     by = table.schema.roles.by if getattr(request, "by", None) else ()
     base = Findings(suspects=_suspects(table), by=by)
     drop = request.drop_outliers
-    outliers, fewer = _without_wild_rows(table)
+    with small_matrices(0):  # one thread: the fits are few, and threads would only wait
+        outliers, fewer = _without_wild_rows(table)
     base = replace(base, outliers=outliers, asked=drop is not None)
     if request.robust:
         assert isinstance(fewer, DatasetCollection)  # it reads rows
@@ -187,7 +189,8 @@ def _with_huber_weights(
     w = table.weights
     basis = Basis.from_rows(table.X, table.y, w, intercept=request.intercept)
     Z, t = basis.design(table.X), basis.response(table.y)
-    u = huber_weights(Z, t, w, table.starts, intercept=request.intercept)
+    with small_matrices(Z.shape[1]):
+        u = huber_weights(Z, t, w, table.starts, intercept=request.intercept)
     weights = w * u
     # Weights are relative, so their mean stays what it was.
     return replace(table, weights=weights * (w.mean() / weights.mean())), int(np.sum(u < LIGHT))
