@@ -26,6 +26,9 @@ from conjoin.tables.wild import Outlier, find_wild_rows, without_rows
 # Relative change of the error from which two answers differ: a reader would act on less than that
 # in no other place, and leaving out one ordinary row of a hundred changes it by about a percent.
 OTHER_ERROR = 0.1
+# Relative difference of errors up to which the average counts as the best strategy: by less the
+# lowest of several strategies changes by chance.
+SAME_ERROR = 0.01
 # Huber's weight below which a row is said to weigh less: others have nearly all of their weight.
 LIGHT = 0.5
 
@@ -70,6 +73,8 @@ def _answer(result: Partition) -> Answer:
     """Return the answer of a partition in short."""
     errors = result.errors
     best = min(errors, key=lambda name: errors[name].error)
+    if errors["auto"].error <= (1 + SAME_ERROR) * errors[best].error:
+        best = "auto"
     clusters, datasets = len(result.clusters), len(result.labels)
     if best == "clusters" and clusters in (1, datasets):  # the same models under another name
         best = "pooled" if clusters == 1 else "separate"
