@@ -43,7 +43,8 @@ ORDER = (
 )
 # Imports inside methods that go to a later room: a result can write its own report.
 DOORS = {("result.partition", "report.html"), ("result.partition", "report.plots"),
-         ("result.partition", "report.wording")}  # fmt: skip
+         ("result.partition", "report.wording"), ("result.partition", "report.notices"),
+         ("result.comparison", "report.notices")}  # fmt: skip
 MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8
 # What users call, whose arguments are options.
 FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__init__",

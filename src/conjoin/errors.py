@@ -39,10 +39,14 @@ class ConjoinWarning(UserWarning):
     """Root of all warnings: the result is valid, but the user should know something about it."""
 
 
-def warn_caller(text: str) -> None:
-    """Warn with `ConjoinWarning` at the line outside this library that made the call."""
+class OutlierWarning(ConjoinWarning):
+    """Rows with gross errors were left out, because they change the answer."""
+
+
+def warn_caller(text: str, kind: type[ConjoinWarning] = ConjoinWarning) -> None:
+    """Warn with a `ConjoinWarning` at the line outside this library that made the call."""
     home = str(Path(__file__).parent)
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(home):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, ConjoinWarning, stacklevel=level + 1)
+    warnings.warn(text, kind, stacklevel=level + 1)

@@ -15,7 +15,8 @@ from sklearn.utils import estimator_html_repr
 
 import conjoin
 from conjoin import ConjoinError, ConjoinWarning, JoinRegressor
-from conjoin.errors import ArgumentError
+from conjoin.datasets import make_clusters
+from conjoin.errors import ArgumentError, OutlierWarning
 from tests.estimators.regression import FEATURES, join
 
 
@@ -108,7 +109,7 @@ def test_coefficients_without_pandas(fitted, monkeypatch):
     def absent(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("conjoin.estimators.base.import_module", absent)
+    monkeypatch.setattr("conjoin.estimators.coefficients.import_module", absent)
     table = fitted.coef_
     assert table.column_names == ["dataset", "intercept", *FEATURES]
     assert_array_equal(table["x2"].to_numpy(), expected["x2"])
@@ -183,3 +184,22 @@ def test_a_bar_on_standard_error_shows_progress_when_asked_for(data, capsys):
     assert "Finding what to join" in shown.err
     assert done == total != "0"
     assert not shown.out
+
+
+def test_gross_errors_are_left_out_and_told():
+    made = make_clusters(sizes=(2, 2), n=80, p=3, distance=2.0)
+    X, y = (np.concatenate(list(part.values())) for part in (made.X, made.y))
+    names = np.repeat(made.names, 80)
+    clean = join().fit(X, y, groups=names)
+    wrong = y.copy()
+    wrong[41] = 99999999.0
+    with pytest.warns(OutlierWarning, match=r"Without row 42 \(d1, y 99,999,999\): 2 clusters"):
+        model = join().fit(X, wrong, groups=names)
+    assert model.clusters_ == clean.clusters_
+    assert model._repr_html_inner().index("Without row 42") < 200
+    assert join(drop_outliers=True).fit(X, wrong, groups=names).clusters_ == clean.clusters_
+    assert join(drop_outliers=False).fit(X, wrong, groups=names).clusters_ != clean.clusters_
+    assert join(robust=True).fit(X, wrong, groups=names).clusters_ == clean.clusters_
+    fewer = join(ignore=["x2"]).fit(X, y, groups=names)
+    assert list(fewer.coef_.columns) == ["intercept", "x0", "x1"]
+    assert fewer.predict(X[:3], groups=names[:3]).shape == (3,)

@@ -46,7 +46,7 @@ def odd() -> Partition:
         y = a - b + (10.0 if k == 5 else 1.0) * rng.standard_normal(50)
         tables[f"set {k}"] = {"a": a, "b": b, "sum": a + b, "wild": rng.standard_normal(50), "y": y}
     tables["set 0"]["wild"][7] = 1e4
-    return conjoin.partition(tables, target="y")
+    return conjoin.partition(tables, target="y", drop_outliers=False)
 
 
 @cache

@@ -32,7 +32,7 @@ def shops():
 
 @pytest.fixture(scope="session")
 def of_shops(shops):
-    return conjoin.partition(shops, target="sales", by="store")
+    return conjoin.partition(shops, target="sales", by="store", drop_outliers=False)
 
 
 @pytest.fixture

@@ -184,3 +184,43 @@ def test_numbers_that_stand_for_categories(frame):
     assert collect(frame, target="sales", by="store").features[2:] == ("kind=1", "kind=2")
     frame["range"] = pd.cut(frame["price"], [0, 9, 11, 30])
     assert "range=(11, 30]" in collect(frame, target="sales", by="store").features
+
+
+def test_an_odd_date_loses_the_value_and_not_the_column():
+    days = pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d").tolist()
+    days[7] = days[9] = "2020-13-45"
+    found = decide(days)
+    assert isinstance(found, Date)
+    assert (found.format, found.odd, found.unread) == ("%Y-%m-%d", ("2020-13-45",), 2)
+    assert "2 values are no dates (such as '2020-13-45') and counted as missing" in found.describe()
+    table = {"d": days, "by": ["a", "b"] * 30, "y": np.arange(60.0) % 7}
+    with pytest.warns(UserWarning):
+        rows = collect(table, target="y", by="by").X
+    assert np.isfinite(rows).all()
+    with pytest.warns(UserWarning):
+        kept = collect(table, target="y", by="by", missing="drop")
+    assert len(kept.y) == 58
+    with pytest.raises(DataError, match="lacks 2 of 60 values"):
+        decide(days, "raise")
+
+
+@pytest.mark.parametrize("values", [[1, 2, 3] * 20, [1.0, 2.0, 3.0] * 19 + [None, 1, 2]])
+def test_numbers_can_be_categories(values):
+    table = {"k": values, "x": np.arange(60.0), "by": ["a", "b"] * 30, "y": np.arange(60.0) % 7}
+    frame = with_castable_types(in_memory(to_frame(table)), ["y"])
+    found = learn(frame, Roles("y", ("by",), category=("k",))).encodings[0]
+    assert isinstance(found, Category)
+    assert found.number
+    assert found.reference in ("1", "2")
+    assert set(found.levels) | {found.reference} == {"1", "2", "3"}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([0.5, 1.5] * 20, "fractions"), ([datetime.date(2020, 1, 1)] * 40, "whose type is Date")],
+)
+def test_fractions_and_dates_are_no_categories(values, words):
+    table = {"k": values, "x": np.arange(40.0), "by": ["a", "b"] * 20, "y": np.arange(40.0)}
+    frame = with_castable_types(in_memory(to_frame(table)), ["y"])
+    with pytest.raises(DataError, match=words):
+        learn(frame, Roles("y", ("by",), category=("k",)))

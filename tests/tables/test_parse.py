@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from conjoin.tables.parse import FORMATS, all_fit, date_format, is_number
+from conjoin.tables.parse import FORMATS, all_fit, date_format, is_number, usual_date_format
 
 
 @pytest.mark.parametrize("text", ["1", "-1.5", "+.5", "5.", "1e3", "inf", "-Infinity", "nan"])
@@ -44,3 +44,19 @@ def test_one_text_of_many_that_is_not_a_date():
     assert date_format(dates) == "%Y-%m-%d %H:%M:%S"
     dates[25_001] = "2001-13-01 00:00:00"
     assert date_format(dates) is None
+
+
+DAYS = {f"{day:02d}/{month:02d}/2019": 2 for day in range(1, 29) for month in range(1, 13)}
+
+
+@pytest.mark.parametrize("odd", ["2019-13-45", "unknown", "31/02/2019", "45/13/2019"])
+def test_one_odd_text_leaves_the_format(odd):
+    assert usual_date_format({**DAYS, odd: 1}) == ("%d/%m/%Y", (odd,))
+
+
+def test_many_odd_texts_are_no_dates():
+    texts = {f"word {k}": 1 for k in range(21)}
+    assert usual_date_format({**DAYS, **texts}) == (None, ())
+    assert usual_date_format({**DAYS, "often": 200}) == (None, ())
+    assert usual_date_format(texts) == (None, ())
+    assert usual_date_format(DAYS) == ("%d/%m/%Y", ())

@@ -24,6 +24,10 @@ def compare(
     missing: str = PairRequest.missing,
     columns: str | None = PairRequest.columns,
     family: str = PairRequest.family,
+    category: Sequence[str] | None = PairRequest.category,
+    ignore: Sequence[str] | None = PairRequest.ignore,
+    drop_outliers: bool | None = PairRequest.drop_outliers,
+    robust: bool = PairRequest.robust,
     intercept: bool = PairRequest.intercept,
     **options: Any,
 ) -> Comparison:
@@ -77,6 +81,10 @@ def compare(
         missing=missing,
         columns=columns,
         family=family,
+        category=category,
+        ignore=ignore,
+        drop_outliers=drop_outliers,
+        robust=robust,
         intercept=intercept,
         options=options,
     )

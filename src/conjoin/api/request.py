@@ -29,6 +29,9 @@ ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
 
+# Options that say what columns are; a schema holds them, not the settings of a result.
+ROLES = ("target", "by", "features", "weights", "category", "ignore", "strategy")
+
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
 RENAMED_METHODS = {"mallows": "risk"}
@@ -58,6 +61,8 @@ class Option:
         Short flag, such as "-t".
     python_help : str
         What a docstring says in addition.
+    opposite : str
+        Flag for False, of an option that is true, false or None.
     """
 
     help: str
@@ -68,6 +73,7 @@ class Option:
     flag: str = ""
     short: str = ""
     python_help: str = ""
+    opposite: str = ""
 
     def described(self) -> str:
         """Return what values are, for a docstring."""
@@ -86,6 +92,11 @@ def _check_share(name: str, value: Any) -> None:
         raise ArgumentError(
             f"{name}={value!r} is no share of the rows; expected a number above 0 and up to 1."
         )
+
+
+def _check_switch(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, bool):
+        raise ArgumentError(f"{name}={value!r} is unknown; expected True, False or None.")
 
 
 def _check_folds(name: str, value: Any) -> None:
@@ -141,6 +152,36 @@ class Question:
         python_help='"intersect" leaves them out, "impute" treats them as missing. By default they '
         "are an error.",
     )
+    category: Any = _option(
+        None,
+        "Number columns that are categories (codes).",
+        kind="list of str, optional",
+        metavar="A,B,...",
+        python_help="Each frequent value gets a 0/1 feature, as for text.",
+    )
+    ignore: Any = _option(
+        None,
+        "Columns to leave out, such as identifiers.",
+        kind="list of str, optional",
+        metavar="A,B,...",
+    )
+    drop_outliers: bool | None = _option(
+        None,
+        "Leave rows with gross errors out, or keep them.",
+        kind="bool, optional",
+        check=_check_switch,
+        opposite="--keep-outliers",
+        python_help="A gross error is a value far beyond the tail of its column, such as 99999999. "
+        "By default conjoin works with and without these rows. If the answers differ, it returns "
+        "the one without them. True leaves them out, False keeps them.",
+    )
+    robust: bool = _option(
+        False,
+        "Huber weights on rows; numbers only.",
+        kind="bool",
+        python_help="Rows far from their model count less. Weights are found from robust fits of "
+        "each dataset. Rows with gross errors are left out, unless drop_outliers is False.",
+    )
     intercept: bool = _option(True, "Whether models have an intercept.", kind="bool")
     delta: float = _option(
         0.1,
@@ -184,11 +225,7 @@ class Question:
 
         What no file can hold, such as a ready criterion, stands by its name.
         """
-        found = {
-            name: getattr(self, name)
-            for name in described(type(self))
-            if name not in ("target", "by", "features", "weights", "strategy")
-        }
+        found = {name: getattr(self, name) for name in described(type(self)) if name not in ROLES}
         found["method"] = self.method_name
         found["random_state"] = int(self.random_state)
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}

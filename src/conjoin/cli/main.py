@@ -25,7 +25,13 @@ from conjoin.checks import check_choice
 from conjoin.cli.options import Json, Model, Query, Rule, Sources, takes
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
-from conjoin.errors import ArgumentError, ConjoinError, ConjoinWarning, DataError
+from conjoin.errors import (
+    ArgumentError,
+    ConjoinError,
+    ConjoinWarning,
+    DataError,
+    OutlierWarning,
+)
 from conjoin.text import printable, quoted
 
 PAGES = (".html", ".htm")
@@ -340,7 +346,9 @@ def _notes() -> Iterator[None]:
         try:
             yield
         finally:
-            for text in dict.fromkeys(str(warning.message) for warning in caught):
+            # What was found of gross errors stands in the first lines of the output.
+            told = [one.message for one in caught if one.category is not OutlierWarning]
+            for text in dict.fromkeys(map(str, told)):
                 typer.echo(f"Note: {printable(with_options(text))}", err=True)
 
 

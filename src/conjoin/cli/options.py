@@ -15,6 +15,8 @@ import typer
 
 from conjoin.api.request import NETWORKS, Option, Request, described
 
+LISTS = ("features", "category", "ignore")  # options whose values are separated by commas
+
 # Arguments and options that are no part of a request.
 Sources = Annotated[
     list[str],
@@ -76,10 +78,10 @@ def _parameter(name: str, request: type) -> Parameter:
     option = described(request)[name]
     default = next(one.default for one in fields(request) if one.name == name)
     kind: Any = str if default is None or default is MISSING else type(default)
-    kind = list[str] if name == "by" else kind
+    kind = list[str] if name == "by" else bool if option.opposite else kind
     flags = [flag_of(name, option)]
     if kind is bool:
-        flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+        flags = [f"{flags[0]}/{option.opposite or '--no-' + flags[0].removeprefix('--')}"]
     choices = NETWORKS if name == "representation" else option.choices
     info = typer.Option(
         *flags,
@@ -112,6 +114,6 @@ def _value(name: str, value: Any) -> Any:
     """Return the value of an option as Python takes it."""
     if name == "by":
         return list(dict.fromkeys(value)) if value else None
-    if name == "features" and value:
+    if name in LISTS and value:
         return [part.strip() for part in value.split(",")]
-    return value or None if name == "features" else value
+    return value or None if name in LISTS else value

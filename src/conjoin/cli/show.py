@@ -47,6 +47,7 @@ def show_json(found: Mapping[str, Any]) -> None:
 def show_partition(result: "Partition", *, columns: bool = False) -> None:
     """Print the verdict, clusters, ledger, strategies, cautions and, if asked, the columns."""
     console, found = _console(), facts(result, most_steps=MOST_STEPS_SHOWN)
+    _show_notices(console, found["notices"])
     console.print(_text(found["verdict"], "bold"), soft_wrap=True)
     if "representation" in found:
         words = f"Features: {found['representation']['description']}."
@@ -71,6 +72,12 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
         for name, words in found["columns"].items():
             table.add_row(_text(name), _text(words))
         _section(console, "Columns", table)
+
+
+def _show_notices(console: Console, notices: Sequence[str]) -> None:
+    """Print what to know before the answer."""
+    for notice in notices:
+        console.print(_text(with_options(notice), "yellow"), soft_wrap=True)
 
 
 def _notes(console: Console, notes: Sequence[str]) -> None:
@@ -281,7 +288,9 @@ def _alternatives(lines: Sequence[Mapping[str, Any]]) -> Table:
 
 def show_comparison(result: "Comparison", a: str, b: str) -> None:
     """Print in a few sentences whether to join two datasets, and how sure that is."""
-    _console().print(_text(comparison_facts(result, a, b)["sentence"]), soft_wrap=True)
+    console, found = _console(), comparison_facts(result, a, b)
+    _show_notices(console, found["notices"])
+    console.print(_text(found["sentence"]), soft_wrap=True)
 
 
 def show_assignments(family: str, lines: Sequence[Mapping[str, Any]]) -> None:

@@ -4,6 +4,7 @@ This module imports nothing heavy, since help and errors need it.
 """
 
 import re
+import shlex
 
 from conjoin.api.request import PredictionOptions, Request, described
 from conjoin.cli.options import flag_of
@@ -17,6 +18,10 @@ OPTIONS = {
 ARGUMENT = re.compile(rf"(?<![\w'\"/.-])({'|'.join(OPTIONS)})=(?=[\w'\"\[.-])")
 
 
+# A list of columns, such as ignore=['id', 'zip'].
+LISTED = re.compile(r"\b(category|ignore)=\['([^\]]*)'\]")
+
+
 def with_options(message: str) -> str:
     """Return a message of the library with arguments as the command line calls them.
 
@@ -24,6 +29,11 @@ def with_options(message: str) -> str:
     "--by 'shop' is not a column; columns are 'store'."
     """
     message = message.replace("features=[...]", "--features A,B")
+    message = message.replace("drop_outliers=False", "--keep-outliers")
+    message = re.sub(r"\b(drop_outliers|robust)=True", lambda found: OPTIONS[found[1]], message)
+    message = LISTED.sub(
+        lambda found: f"--{found[1]} " + shlex.quote(found[2].replace("', '", ",")), message
+    )
     message = message.replace("by is missing:", "--by is missing:")
     message = re.sub(r"\bwith (by|features|query)\b(?!=)", r"with --\1", message)
     return ARGUMENT.sub(lambda found: f"{OPTIONS[found[1]]} ", message)

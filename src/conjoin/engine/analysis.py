@@ -23,6 +23,7 @@ from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.partial import coefficients
+from conjoin.result.findings import Findings
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
@@ -89,6 +90,8 @@ class Analysis:
     origin : Origin
     refits : mapping of strategy to Refit
         Their variances are the prior of new datasets; empty for a single dataset.
+    findings : Findings
+        Gross errors and suspicious names and columns, found before the steps.
     """
 
     facts: "DatasetFacts"
@@ -100,6 +103,7 @@ class Analysis:
     judge: "Judge"
     origin: Origin
     refits: "Mapping[str, Refit]" = field(default_factory=dict)
+    findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":

@@ -4,6 +4,7 @@ Two tables and a request enter, a `Comparison` leaves. Numbers go on to `engine.
 classes and counts to `engine.pair_likelihood`.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from conjoin.api.request import PairRequest
@@ -11,9 +12,13 @@ from conjoin.engine.criteria import make_criterion
 from conjoin.engine.pair_likelihood import compare_likelihoods
 from conjoin.engine.pair_numbers import compare_numbers
 from conjoin.engine.reading import read_one, source_names
-from conjoin.errors import ArgumentError
+from conjoin.engine.wild import Steps, settle
+from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
 from conjoin.result.comparison import Comparison
-from conjoin.tables import collect
+from conjoin.result.findings import Answer, Findings
+from conjoin.tables import DatasetCollection
+from conjoin.tables.collect import collect_rows
+from conjoin.tables.roles import Roles
 
 
 def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
@@ -22,27 +27,46 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
     if request.method in ("tuned", "bound"):
         options = {"delta": request.delta, **options}
     criterion = make_criterion(request.method, options)
-    collection = collect(
+    r = request
+    collection = collect_rows(
         {
             _called(name, data): read_one(data, request.target)
             for name, data in (("a", a), ("b", b))
         },
-        target=request.target,
-        features=request.features,
-        weights=request.weights,
+        Roles.of(r.target, None, r.features, r.weights, r.category, r.ignore),
         missing=request.missing,
         columns=request.columns,
         family=request.family,
     )
     family = collection.response.family
-    if family == "gaussian":
-        return compare_numbers(collection, request, criterion)
-    if request.method != "risk":
+    if family != "gaussian" and request.method != "risk":
         raise ArgumentError(
             f"method={request.method_name!r} is for numbers, but the target is of family "
             f"{family!r}; leave method out."
         )
-    return compare_likelihoods(collection, request)
+
+    def analyse(rows: DatasetCollection, progress: Any = None) -> Comparison:
+        if family == "gaussian":
+            return compare_numbers(rows, request, criterion)
+        return compare_likelihoods(rows, request)
+
+    def attach(result: Comparison, findings: Findings) -> Comparison:
+        return replace(result, findings=findings, schema=collection.schema)
+
+    found: Comparison = settle(collection, request, Steps(analyse, _answer, attach, _same))
+    if found.findings.changed:
+        warn_caller(found.notices[0], OutlierWarning)
+    return found
+
+
+def _answer(result: Comparison) -> Answer:
+    """Return the answer of a comparison in short."""
+    error = min(result.error_joined, result.error_separate)
+    return Answer(1 if result.join else 2, 2, result.method, error, result.verdict)
+
+
+def _same(one: Comparison, other: Comparison) -> bool:
+    return (one.verdict, one.join) == (other.verdict, other.join)
 
 
 def _called(name: str, data: Any) -> str:

@@ -33,13 +33,19 @@ def read(
     if not is_source(data):
         if request.query is not None:
             raise ArgumentError("query goes with files or a database; data is a table already.")
-        roles = Roles.of(request.target, request.by, request.features, request.weights)
+        roles = _roles(request, request.by)
         return _read_table(data, roles, request, request.columns, rows_needed, alone)
     with open_source(data, by=request.by or (), query=request.query) as source, source.reading():
-        by = source.by or request.by
-        roles = Roles.of(request.target, by, request.features, request.weights)
+        roles = _roles(request, source.by or request.by)
         table = _wanted_columns(source.with_boolean_target(request.target), roles, request.columns)
-        return _read_table(table, roles, request, None, rows_needed, alone)
+        blocks = bool(source.by) and not request.by
+        return _read_table(table, roles, request, None, rows_needed, alone, blocks)
+
+
+def _roles(request: Request, by: Any) -> Roles:
+    """Return the roles that the request gives to columns; `by` names the datasets."""
+    r = request
+    return Roles.of(r.target, by, r.features, r.weights, r.category, r.ignore)
 
 
 def _read_table(
@@ -49,8 +55,12 @@ def _read_table(
     columns: str | None,
     rows_needed: bool,
     alone: bool,
+    blocks: bool = False,
 ) -> DatasetCollection | Reduced:
-    """Form moments where the rows live if they stay there, else bring the rows here."""
+    """Form moments where the rows live if they stay there, else bring the rows here.
+
+    With `blocks` each dataset is a file, and rows are counted inside it.
+    """
     if not rows_needed and not isinstance(data, Mapping):
         reduced = _reduce(data, roles, request)
         if reduced is not None:
@@ -65,6 +75,7 @@ def _read_table(
         # A single dataset of classes or counts has no other to be relative to: there row weights
         # are repeats.
         relative=not alone or request.family == "gaussian",
+        blocks=blocks,
     )
 
 
@@ -84,6 +95,7 @@ def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
         folds=int(request.folds),
         seed=int(request.random_state),
         intercept=request.intercept,
+        keep=request.drop_outliers is False,
     )
 
 

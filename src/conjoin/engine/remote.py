@@ -12,7 +12,7 @@ of rows. Folds are those of `moments.folds` (`engine.remote_folds`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of, place
+from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
 from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
@@ -37,12 +38,13 @@ from conjoin.tables.checks import (
     warn_unknown_rows,
 )
 from conjoin.tables.dataset import limits_of
-from conjoin.tables.encoding import present
+from conjoin.tables.encoding import Number, present
 from conjoin.tables.frame import one_row
 from conjoin.tables.learn import learn
 from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema, complete_rows
+from conjoin.tables.wild import Outlier
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
 # grows with the square; with more features the rows are fetched.
@@ -71,6 +73,10 @@ class Reduced:
         Moments of each dataset and fold.
     copies : array (K,)
         Rows of each dataset that are exact copies of another.
+    outliers : tuple of Outlier
+        Gross errors.
+    fewer : Reduced, optional
+        The same without the rows that have gross errors, if it is wanted and there are any.
     """
 
     names: tuple[str, ...]
@@ -80,6 +86,8 @@ class Reduced:
     basis: Basis
     folds: Moments
     copies: IntArray
+    outliers: tuple[Outlier, ...] = ()
+    fewer: "Reduced | None" = None
 
 
 def rows_stay_remote(frame: nw.LazyFrame[Any]) -> bool:
@@ -98,8 +106,12 @@ def reduce(
     folds: int,
     seed: int,
     intercept: bool,
+    keep: bool = True,
 ) -> Reduced | None:
-    """Return the moments of a frame's datasets and folds; None if it has too many features."""
+    """Return the moments of a frame's datasets and folds; None if it has too many features.
+
+    Unless rows with gross errors are to be kept, `fewer` has the moments without them.
+    """
     check_target(frame, roles)
     frame, schema = _with_known_rows(frame, roles, missing)
     if len(schema.features) > MOST_FEATURES:
@@ -113,9 +125,69 @@ def reduce(
     table, ranges = _Encoded.of(frame, schema), ranges.take(kept)
     largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
     check_magnitude((*schema.features, roles.target), largest)
-    cells = tuple(ColumnCells.of(float(a), float(b)) for a, b in zip(ranges.low, ranges.high))
-    center = ranges.mean if intercept else np.zeros(len(ranges.mean))
-    spread, places = table.spread(center, cells)
+    how = _How(folds, seed, intercept)
+    spread = table.spread(ranges.mean, ranges.cells)
+    whole = _form(table, ranges, spread, schema, how)
+    outliers, rest = _far_rows(table, ranges, spread[0], schema)
+    if not outliers:
+        return whole
+    fewer = None if keep else _without(table, rest, schema, how)
+    return replace(whole, outliers=outliers, fewer=fewer)
+
+
+class _How(NamedTuple):
+    """How moments are formed."""
+
+    folds: int
+    seed: int
+    intercept: bool
+
+
+def _far_rows(
+    table: "_Encoded", ranges: "_Ranges", sd: FloatArray, schema: Schema
+) -> tuple[tuple[Outlier, ...], nw.LazyFrame[Any]]:
+    """Return the gross errors of target and number columns, and the frame without their rows."""
+    numbers = {e.name for e in schema.encodings if isinstance(e, Number)}
+    columns = [Column(j, name) for j, name in enumerate(schema.features) if name in numbers]
+    columns.append(Column(len(schema.features), schema.roles.target))
+    far = far_columns(columns, ranges.low, ranges.high, ranges.mean, sd)
+    return find_far_rows(table.frame, table.by, far, ranges.rows, sd)
+
+
+def _without(
+    table: "_Encoded", rest: nw.LazyFrame[Any], schema: Schema, how: _How
+) -> "Reduced | None":
+    """Return the moments of the other rows; None if a column has one value in all of them."""
+    table = replace(table, frame=rest)
+    ranges = table.ranges()
+    if np.any(ranges.low == ranges.high):
+        return None
+    mean = dict(zip(schema.features, ranges.mean.tolist()))
+    encodings = tuple(
+        replace(e, fill=mean[e.name])
+        if isinstance(e, Number) and not e.missing and e.name in mean
+        else e
+        for e in schema.encodings
+    )
+    spread = table.spread(ranges.mean, ranges.cells)
+    return _form(table, ranges, spread, replace(schema, encodings=encodings), how)
+
+
+def _form(
+    table: "_Encoded",
+    ranges: "_Ranges",
+    around_mean: tuple[FloatArray, FloatArray],
+    schema: Schema,
+    how: _How,
+) -> Reduced:
+    """Form the moments of a frame whose features all vary.
+
+    `around_mean` has standard deviations and mean places among the cells.
+    """
+    roles, (folds, seed, intercept), cells = schema.roles, how, ranges.cells
+    spread, places = around_mean
+    if not intercept:
+        spread, _ = table.spread(np.zeros(len(ranges.mean)), cells)
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
     dealing = RemoteFolds(table.frame, table.by, cells, kinds_of(places), folds, seed)
     reduced = _reduce(table, dealing, basis, roles, ranges.weight)
@@ -179,10 +251,16 @@ class _Ranges:
     high: FloatArray
     mean: FloatArray
     weight: float
+    rows: int
 
     def take(self, kept: Any) -> "_Ranges":
         """Return the ranges of some columns."""
-        return _Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight)
+        return _Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight, self.rows)
+
+    @property
+    def cells(self) -> tuple[ColumnCells, ...]:
+        """The cells of every column, by which rows are dealt to folds."""
+        return tuple(ColumnCells.of(float(a), float(b)) for a, b in zip(self.low, self.high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +309,8 @@ class _Encoded:
                 f"{_first_infinite(self.names, low, high)} has an infinite value; correct or drop "
                 "such rows."
             )
-        return _Ranges(low, high, total / float(found["weight"]), found["weight"] / found["rows"])
+        rows, weight = int(found["rows"]), float(found["weight"])
+        return _Ranges(low, high, total / weight, weight / rows, rows)
 
     def spread(
         self, center: FloatArray, cells: Sequence[ColumnCells]

@@ -2,7 +2,8 @@
 
 Every step takes and returns frozen values:
 
-1. read: tables, files or databases become rows of datasets, or moments formed where rows live;
+1. read: tables, files or databases become rows of datasets, or moments formed where rows live; if
+   rows have gross errors, steps 2 to 7 are done with and without them (`engine.wild`);
 2. study: shared coordinates, moments of every dataset and fold, start values;
 3. search partitions: the merge tree, the partition and the mixture of best evidence, and the
    variances of every strategy;
@@ -12,9 +13,11 @@ Every step takes and returns frozen values:
 7. verdicts: on demand and once, by the `Analysis` that is returned inside the result.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from conjoin._typing import Progress
 from conjoin.api.request import Request
 from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import group_greedily, pair_criterion
@@ -26,16 +29,22 @@ from conjoin.engine.single import fit_single
 from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
+from conjoin.engine.wild import settle_partition
 from conjoin.execution import small_matrices
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import fit_strategies
 
 if TYPE_CHECKING:
+    from conjoin._typing import Progress
+    from conjoin.criterion import Criterion
+    from conjoin.engine.remote import Reduced
+    from conjoin.representations.base import Representation
     from conjoin.result.partition import Partition
+    from conjoin.tables import DatasetCollection
 
 
 def run(
-    request: Request, data: Any, progress: Progress | None = None, *, alone: bool = False
+    request: Request, data: Any, progress: "Progress | None" = None, *, alone: bool = False
 ) -> "Partition":
     """Find the clusters of the datasets and fit their models.
 
@@ -45,11 +54,31 @@ def run(
     settings = {**settings_of(request, representation), "data": source_names(data)}
 
     # 1 Read.
-    rows_needed = criterion is not None or representation is not None
+    rows_needed = criterion is not None or representation is not None or request.robust
     table = read(data, request, rows_needed=rows_needed, alone=alone)
     check_method(table, request, criterion)
-    if representation is not None:
-        table, progress = learn_features(table, representation, request, progress)
+    task = _Task(request, criterion, representation, settings, alone)
+    return settle_partition(table, request, partial(_analyse, task), progress)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is asked of a table."""
+
+    request: Request
+    criterion: "Criterion | None"
+    representation: "Representation | None"
+    settings: Mapping[str, Any]
+    alone: bool
+
+
+def _analyse(
+    task: _Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
+) -> "Partition":
+    """Do steps 2 to 7 for the rows of a table."""
+    request, criterion, settings = task.request, task.criterion, task.settings
+    if task.representation is not None:
+        table, progress = learn_features(table, task.representation, request, progress)
     facts = DatasetFacts.of(table)
 
     with small_matrices(len(facts.schema.features)):
@@ -59,7 +88,7 @@ def run(
             hint_at_classes(study.basis, study.given.moments, request.target, request.family)
         start = start_values(study.given)
         judge = make_judge(study, start)
-        if alone and len(facts.names) == 1:
+        if task.alone and len(facts.names) == 1:
             strategies, chosen = fit_single(study.given)
             origin = Origin("none", "none", request.delta, settings, steps=())
             analysis = Analysis(facts, study, start, None, strategies, chosen, judge, origin)

@@ -8,7 +8,6 @@ dataset comes from; `engine.run` does the work.
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -29,6 +28,7 @@ from conjoin.api.request import PredictionOptions, Request, refuse_renamed
 from conjoin.checks import check_choice
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
+from conjoin.estimators.coefficients import coefficient_frame
 from conjoin.estimators.files import load_estimator, save_estimator
 from conjoin.estimators.input import (
     Layout,
@@ -49,7 +49,6 @@ from conjoin.progress import progress_bar
 from conjoin.report.notebook import notebook_view
 from conjoin.result.partition import Partition
 from conjoin.result.values import Assignment, Estimate, Merge
-from conjoin.tables.names import DATASET
 from conjoin.tables.roles import Roles
 
 
@@ -87,6 +86,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
         grouping: str | None = Request.grouping,
         on_unseen: str = PredictionOptions.on_unseen,
         missing: str = Request.missing,
+        category: Sequence[str] | None = Request.category,
+        ignore: Sequence[str] | None = Request.ignore,
+        drop_outliers: bool | None = Request.drop_outliers,
+        robust: bool = Request.robust,
         weigh_by: str = Request.weigh_by,
         delta: float = Request.delta,
         verdict: str = Request.verdict,
@@ -104,6 +107,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
         self.grouping = grouping
         self.on_unseen = on_unseen
         self.missing = missing
+        self.category = category
+        self.ignore = ignore
+        self.drop_outliers = drop_outliers
+        self.robust = robust
         self.weigh_by = weigh_by
         self.delta = delta
         self.verdict = verdict
@@ -193,6 +200,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
             method=self.method,
             grouping=self.grouping,
             missing=self.missing,
+            category=self.category,
+            ignore=self.ignore,
+            drop_outliers=self.drop_outliers,
+            robust=self.robust,
             weigh_by=self.weigh_by,
             delta=self.delta,
             verdict=self.verdict,
@@ -390,22 +401,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
     @property
     def coef_(self) -> Any:
         """Intercept and coefficients of each dataset, as a frame."""
-        result = self._fitted
-        fits = [fit.lines for fit in result.coefficients.values()]
-        several = len(fits[0]) > 1
-        columns: dict[str, Any] = {}
-        for i in range(len(fits[0])):
-            label = f"{result.classes[i]}: " if several else ""
-            constant = free_name("intercept", result.features)
-            columns[label + constant] = [lines[i].intercept for lines in fits]
-            for name in result.features:
-                columns[label + name] = [lines[i].coef[name] for lines in fits]
-        names = list(result.coefficients)
-        try:
-            pd = import_module("pandas")
-        except ImportError:
-            return pa.table({free_name(DATASET, list(columns)): names, **columns})
-        return pd.DataFrame(columns, index=pd.Index(names, name=DATASET))
+        return coefficient_frame(self._fitted)
 
     @property
     def _fitted(self) -> Partition:

@@ -27,6 +27,8 @@ def settings_in_words(result: "Partition") -> dict[str, str]:
         "by": ", ".join(roles.by) or None,
         "weights": roles.weights,
         "features": ", ".join(roles.features) if roles.features else None,
+        "category": ", ".join(roles.category) or None,
+        "ignore": ", ".join(roles.ignore) or None,
         "strategy": result.strategy,
         **{"method": result.method, "grouping": result.grouping},
         **{k: v for k, v in result.settings.items() if k not in ("data", "method", "grouping")},
@@ -52,8 +54,9 @@ def commands(result: "Partition") -> dict[str, str]:
     given: dict[str, Any] = {"target": roles.target}
     if roles.by:
         given["by"] = list(roles.by) if len(roles.by) > 1 else roles.by[0]
-    if roles.features:
-        given["features"] = list(roles.features)
+    for name in ("features", "category", "ignore"):
+        if getattr(roles, name):
+            given[name] = list(getattr(roles, name))
     if roles.weights:
         given["weights"] = roles.weights
     asked = {k: v for k, v in result.settings.items() if k != "data"}
@@ -88,8 +91,9 @@ def _shell(given: Mapping[str, Any], data: Sequence[str]) -> str:
     for name, value in given.items():
         flag = _flag(name)
         if isinstance(value, bool):
-            parts.append(flag if value else f"--no-{flag.removeprefix('--')}")
-        elif name == "features":
+            opposite = described(Request)[name].opposite
+            parts.append(flag if value else opposite or f"--no-{flag.removeprefix('--')}")
+        elif name in ("features", "category", "ignore"):
             parts += [flag, ",".join(value)]
         else:
             for one in value if isinstance(value, list) else [value]:

@@ -14,6 +14,7 @@ from conjoin.report.cautions import cautions
 from conjoin.report.coefficients import MOST_PANELS
 from conjoin.report.joins import join_facts, ledger_facts, stability_facts
 from conjoin.report.measure import measure_of
+from conjoin.report.notices import outlier_facts
 from conjoin.report.numbers import finite
 from conjoin.report.page_facts import page_facts
 from conjoin.report.probabilities import dataset_scores, score_facts
@@ -61,7 +62,8 @@ def facts(
     Returns
     -------
     dict
-        With "verdict" (the headline), "clusters", "strategies", "ledger", "datasets", "cautions"
+        With "notices" (what to know first), "outliers", "verdict" (the headline), "clusters",
+        "strategies", "ledger", "datasets", "cautions"
         and what they are about. Errors stand as "error" (mean squared error, log loss or half the
         deviance) and as "shown" (its root for mean squared errors).
 
@@ -83,6 +85,8 @@ def facts(
         "family": result.family,
         **({"classes": list(result.classes)} if result.classes else {}),
         "by": list(result.schema.roles.by),
+        "notices": result.notices,
+        "outliers": outlier_facts(result.analysis.findings),
         "verdict": "",
         "method": result.method,
         **_brief(result),
@@ -109,7 +113,7 @@ def facts(
 
 def brief_facts(result: "Partition") -> dict[str, Any]:
     """Return what is known of a partition without its errors, which can take long to find."""
-    return {"family": result.family, **_brief(result)}
+    return {"family": result.family, "notices": result.notices, **_brief(result)}
 
 
 def _brief(result: "Partition") -> dict[str, Any]:
@@ -291,6 +295,8 @@ def comparison_facts(
     found = {
         "conjoin": __version__,
         "family": family,
+        "notices": list(result.notices),
+        "outliers": outlier_facts(result.findings),
         "verdict": result.verdict,
         "join": result.join,
         "gain": finite(result.gain),

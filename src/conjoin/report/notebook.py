@@ -25,7 +25,8 @@ def notebook_view(result: "Partition") -> str:
     few = len(result.labels) <= MOST_ERRORS
     found = facts(result, most_steps=0) if few else brief_facts(result)
     datasets, clusters = found["counts"]["datasets"], found["clusters"]
-    parts = [
+    parts = [f"<p>{escape(text)}</p>" for text in found["notices"]]
+    parts += [
         f"<p><b>{_number(datasets, 'dataset')} in {_number(len(clusters), 'cluster')}</b>, "
         f"strategy {escape(found['strategy'])}</p>"
     ]

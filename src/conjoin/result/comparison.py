@@ -1,8 +1,11 @@
 """What `compare` returns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit
+from conjoin.tables.schema import Schema
+from conjoin.tables.wild import Outlier
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class Comparison:
     few_rows_decide : bool
         Whether a few rows with extreme values carry the fits. Then new rows may be unlike all rows
         at hand, and the upper end of the interval is infinite unless the verdict is "apart".
+    findings : Findings
+        Gross errors and suspicious columns, found before anything was decided.
+    schema : Schema, optional
+        The columns of the tables, and how they became features.
     """
 
     verdict: str
@@ -65,3 +72,17 @@ class Comparison:
     error_separate: float
     error_joined: float
     few_rows_decide: bool = False
+    findings: Findings = field(default=Findings(), repr=False, compare=False)
+    schema: Schema | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def outliers(self) -> tuple[Outlier, ...]:
+        """Gross errors that were found: row, dataset, column and value of each."""
+        return self.findings.outliers
+
+    @property
+    def notices(self) -> list[str]:
+        """What to know before the answer: gross errors and suspicious columns."""
+        from conjoin.report.notices import notices
+
+        return [] if self.schema is None else notices(self.findings, self.schema)

@@ -23,6 +23,7 @@ from conjoin.result.decode import (
     score_from_plain,
     scores_from_plain,
 )
+from conjoin.result.findings import Findings
 from conjoin.result.found import (
     changes_from_plain,
     errors_from_plain,
@@ -190,4 +191,5 @@ def _analysis(
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
         changes=changes_from_plain(content.get("join_changes", []), names),
+        findings=Findings.from_plain(content.get("findings", {})),
     )

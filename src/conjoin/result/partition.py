@@ -26,6 +26,7 @@ from conjoin.result.stability import Stability
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 from conjoin.strategies import SEARCHED
 from conjoin.tables.schema import Schema
+from conjoin.tables.wild import Outlier
 from conjoin.text import quoted
 
 # Attributes of version 0.1, and what they are called now.
@@ -89,7 +90,7 @@ class Partition:
         """Say in a sentence what was found."""
         from conjoin.report.wording import in_short
 
-        return in_short(self)
+        return " ".join([*self.notices, in_short(self)])
 
     def __getattr__(self, name: str) -> Any:
         """Name the new spelling of an attribute that was renamed."""
@@ -239,6 +240,18 @@ class Partition:
     def columns(self) -> dict[str, str]:
         """What was done to every column of the table, in words."""
         return {encoding.name: encoding.describe() for encoding in self.schema.encodings}
+
+    @property
+    def outliers(self) -> tuple[Outlier, ...]:
+        """Gross errors that were found: row, dataset, column and value of each."""
+        return self.analysis.findings.outliers
+
+    @property
+    def notices(self) -> list[str]:
+        """What to know before the answer: gross errors, similar names, suspicious columns."""
+        from conjoin.report.notices import notices
+
+        return notices(self.analysis.findings, self.schema)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from conjoin.grouping import Step
 from conjoin.result.details import Details
+from conjoin.result.findings import Findings
 from conjoin.result.improvement import Improvements
 from conjoin.result.placement import Placement
 from conjoin.result.scores import Scored
@@ -67,6 +68,10 @@ class AnalysisProtocol(Protocol):
     @property
     def settings(self) -> Mapping[str, Any]:
         """What the partition was asked for with, as plain values."""
+
+    @property
+    def findings(self) -> Findings:
+        """Gross errors and suspicious names and columns, found before anything was decided."""
 
     @property
     def details(self) -> Details | None:

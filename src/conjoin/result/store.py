@@ -85,6 +85,7 @@ def _content(result: "Partition") -> dict[str, Any]:
         "alternatives": _alternatives(result.analysis.all_alternatives, names),
         "settings": dict(result.settings),
         "copies": result.analysis.copies,
+        "findings": result.analysis.findings.to_plain(),
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
         "placement": _placement(result.analysis.placement),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.result.details import Details
+from conjoin.result.findings import Findings
 from conjoin.result.found import Sides
 from conjoin.result.improvement import Improvements
 from conjoin.result.placement import Placement
@@ -35,6 +36,7 @@ class StoredAnalysis:
     details: Details | None = None
     known_scores: Scored | None = None
     copies: int = 0
+    findings: Findings = Findings()
     known_improvements: dict[str, Improvements] = field(default_factory=dict)
     stability: Stability | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)

@@ -29,6 +29,8 @@ class EncodedRows:
         Datasets, in natural order.
     codes : array, shape (rows,)
         Position in `names` of every row's dataset.
+    positions : array, shape (rows,), optional
+        Place of every row in the table that it came from; 0 is the first.
     """
 
     X: FloatArray
@@ -36,6 +38,17 @@ class EncodedRows:
     weights: FloatArray | None
     names: list[str]
     codes: IntArray
+    positions: IntArray | None = None
+
+
+def positions_inside(codes: IntArray) -> IntArray:
+    """Return the place of every row (rows,) among those of its dataset, which are in one block.
+
+    >>> positions_inside(np.array([1, 1, 1, 0, 0]))
+    array([0, 1, 2, 0, 1])
+    """
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return np.arange(len(codes)) - first[inverse]
 
 
 def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollection:
@@ -55,7 +68,8 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     starts = np.searchsorted(rows.codes[order], np.arange(len(names) + 1))
     weights = np.ones(len(y)) if rows.weights is None else rows.weights[order]
     X = X[order] if varying.all() else X[order][:, varying]
-    return DatasetCollection(tuple(names), schema, X, y[order], weights, starts)
+    positions = None if rows.positions is None else rows.positions[order]
+    return DatasetCollection(tuple(names), schema, X, y[order], weights, starts, None, positions)
 
 
 def _check_response(y: FloatArray, schema: Schema) -> None:
@@ -89,4 +103,5 @@ def _with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None)
             f"smallest is {w[codes == k].min():g}."
         )
     kept = w > 0
-    return EncodedRows(rows.X[kept], rows.y[kept], w[kept], names, codes[kept])
+    positions = None if rows.positions is None else rows.positions[kept]
+    return EncodedRows(rows.X[kept], rows.y[kept], w[kept], names, codes[kept], positions)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import DataError
 from conjoin.families import Response, classify
-from conjoin.tables.assemble import EncodedRows, assemble
+from conjoin.tables.assemble import EncodedRows, assemble, positions_inside
 from conjoin.tables.columns import Columns, to_columns
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.encoding import Flag, Number
@@ -29,9 +29,14 @@ from conjoin.tables.stack import is_text
 CleanRows: TypeAlias = tuple[Columns, list[str], IntArray]
 
 
-def collect_clean(data: Any, roles: Roles, fewest: int, family: str) -> DatasetCollection | None:
-    """Return the collection of a clean table or mapping of tables; None if data is not clean."""
-    found = _clean_rows(data, roles)
+def collect_clean(
+    data: Any, roles: Roles, fewest: int, family: str, blocks: bool = False
+) -> DatasetCollection | None:
+    """Return the collection of a clean table or mapping of tables; None if data is not clean.
+
+    With `blocks` each dataset is a file, and rows are counted inside it.
+    """
+    found = None if roles.category else _clean_rows(data, roles)
     if found is None:
         return None
     columns, names, codes = found
@@ -50,7 +55,9 @@ def collect_clean(data: Any, roles: Roles, fewest: int, family: str) -> DatasetC
         response = Response(family)
     w = columns[roles.weights].astype(np.float64) if roles.weights else None
     schema = Schema(roles, encodings, response=response)
-    return assemble(EncodedRows(X, y, w, names, codes), schema, fewest)
+    counted = blocks or is_mapping_of_tables(data)
+    positions = positions_inside(codes) if counted else np.arange(len(y))
+    return assemble(EncodedRows(X, y, w, names, codes, positions), schema, fewest)
 
 
 def _clean_rows(data: Any, roles: Roles) -> CleanRows | None:
@@ -119,7 +126,7 @@ def _has_clean_types(data: Any, roles: Roles) -> bool:
     return all(
         c in types and (types[c].is_numeric() or types[c] == nw.Boolean)
         for c in used
-        if c not in roles.by
+        if c not in roles.by and c not in roles.ignore
     )
 
 
@@ -127,7 +134,7 @@ def _is_clean(columns: Columns, roles: Roles) -> bool:
     """Say whether features, target and weights are finite numbers."""
     used = roles.feature_columns(columns)
     needed = [*used, roles.target, *([roles.weights] if roles.weights else [])]
-    if not used or any(c not in columns or not len(columns[c]) for c in needed):
+    if not used or any(c not in columns or not len(columns[c]) for c in (*needed, *roles.ignore)):
         return False
     return all(
         columns[c].dtype.kind in "biuf"

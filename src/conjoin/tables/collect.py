@@ -12,11 +12,12 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow.compute as pc
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
 from conjoin.families import Response, classify
-from conjoin.tables.assemble import EncodedRows, assemble
+from conjoin.tables.assemble import EncodedRows, assemble, positions_inside
 from conjoin.tables.checks import (
     check_choices,
     check_target,
@@ -107,14 +108,15 @@ def collect_rows(
     fewest: int = 2,
     family: str = "auto",
     relative: bool = True,
+    blocks: bool = False,
 ) -> DatasetCollection:
     """Do the same for columns whose roles are known; at least `fewest` datasets are needed.
 
     `family` "auto" treats text and booleans as classes, numbers as numbers. If `relative`, weights
-    are divided by their mean.
+    are divided by their mean. With `blocks` each dataset is a file, and rows are counted inside it.
     """
     check_choices(missing, columns, family)
-    collection = _collect(data, roles, missing, columns, fewest, family)
+    collection = _collect(data, roles, missing, columns, fewest, family, blocks=blocks)
     mean = collection.weights.mean()
     if roles.weights is None or not relative or mean == 1:
         return collection
@@ -122,7 +124,14 @@ def collect_rows(
 
 
 def _collect(
-    data: Any, roles: Roles, missing: str, columns: str | None, fewest: int, family: str
+    data: Any,
+    roles: Roles,
+    missing: str,
+    columns: str | None,
+    fewest: int,
+    family: str,
+    *,
+    blocks: bool,
 ) -> DatasetCollection:
     """Collect rows with their weights as they are."""
     if is_mapping_of_tables(data) and len(data) < fewest:
@@ -130,16 +139,17 @@ def _collect(
             f"There is only one dataset ({str(next(iter(data)))!r}): the mapping has one entry; "
             "joining needs at least two."
         )
-    clean = collect_clean(data, roles, fewest, family)
+    clean = collect_clean(data, roles, fewest, family, blocks)
     if clean is not None:
         return clean
+    blocks = blocks or is_mapping_of_tables(data)
     frame, roles = one_frame(data, roles, columns)
     if isinstance(frame, nw.LazyFrame):
         frame = fetch(frame, roles)
-        clean = collect_clean(frame.to_native(), roles, fewest, family)
+        clean = collect_clean(frame.to_native(), roles, fewest, family, blocks)
         if clean is not None:
             return clean
-    return _of_frame(frame, roles, missing, fewest, family)
+    return _of_frame(frame, roles, missing, fewest, family, blocks=blocks)
 
 
 def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Frame, Roles]:
@@ -179,15 +189,22 @@ def has_classes(dtype: Any, family: str) -> bool:
 
 
 def _of_frame(
-    frame: nw.DataFrame[Any], roles: Roles, missing: str, fewest: int, family: str
+    frame: nw.DataFrame[Any],
+    roles: Roles,
+    missing: str,
+    fewest: int,
+    family: str,
+    *,
+    blocks: bool,
 ) -> DatasetCollection:
+    positions = _positions(frame, roles, blocks)
     frame, response = _with_coded_target(frame, roles, family)
     frame = with_castable_types(_with_null_names(frame, roles), set(frame.columns) - set(roles.by))
     check_target(frame, roles)
-    frame = _with_known_rows(frame, roles)
+    frame, positions = _with_known_rows(frame, roles, positions)
     schema = learn(frame, roles, missing)
     if missing == "drop":
-        frame = _with_complete_rows(frame, schema)
+        frame, positions = _with_complete_rows(frame, schema, positions)
         schema = learn(frame, roles, missing)
     warn_columns(schema)
     schema = replace(schema, response=response)
@@ -201,7 +218,19 @@ def _of_frame(
             "the row."
         )
     w = _floats(frame, roles.weights) if roles.weights else None
-    return assemble(EncodedRows(X, y, w, names, codes), schema, fewest)
+    return assemble(EncodedRows(X, y, w, names, codes, positions), schema, fewest)
+
+
+def _positions(frame: nw.DataFrame[Any], roles: Roles, blocks: bool) -> IntArray:
+    """Return the place of every row in its table; with `blocks` each dataset is a table."""
+    if not blocks or not len(frame):
+        return np.arange(len(frame))
+    codes = np.zeros(len(frame), dtype=np.int64)
+    for name in roles.by:
+        column = frame.get_column(name).to_native().combine_chunks()
+        found = pc.dictionary_encode(column, null_encoding="encode")
+        codes = codes * len(found.dictionary) + found.indices.to_numpy()
+    return positions_inside(codes)
 
 
 def _with_coded_target(
@@ -225,22 +254,27 @@ def _with_null_names(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any
     return frame.with_columns(*numbers) if numbers else frame
 
 
-def _with_known_rows(frame: nw.DataFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
+def _with_known_rows(
+    frame: nw.DataFrame[Any], roles: Roles, positions: IntArray
+) -> tuple[nw.DataFrame[Any], IntArray]:
     """Leave out rows without a target, dataset name or weight, with a warning."""
     if not len(frame):
         raise no_rows()
     known = frame.select(known_rows(roles).alias("known")).get_column("known")
     if known.all():
-        return frame
+        return frame, positions
     kept = frame.filter(known)
     lost = _lost_datasets(frame, kept, roles) if len(kept) else ""
     warn_unknown_rows(len(frame) - len(kept), len(frame), roles, lost)
-    return kept
+    return kept, positions[known.to_numpy().astype(bool)]
 
 
-def _with_complete_rows(frame: nw.DataFrame[Any], schema: Schema) -> nw.DataFrame[Any]:
+def _with_complete_rows(
+    frame: nw.DataFrame[Any], schema: Schema, positions: IntArray
+) -> tuple[nw.DataFrame[Any], IntArray]:
     """Leave out rows in which a feature is missing, with a warning."""
-    kept = frame.filter(complete_rows(schema))
+    complete = frame.select(complete_rows(schema).alias("complete")).get_column("complete")
+    kept = frame.filter(complete)
     if not len(kept):
         raise DataError(
             "Every row has a missing value, so missing='drop' leaves none; choose "
@@ -249,7 +283,7 @@ def _with_complete_rows(frame: nw.DataFrame[Any], schema: Schema) -> nw.DataFram
     if len(kept) < len(frame):
         lost = _lost_datasets(frame, kept, schema.roles)
         warn_dropped_rows(len(frame) - len(kept), len(frame), "a feature is missing", lost)
-    return kept
+    return kept, positions[complete.to_numpy().astype(bool)]
 
 
 def _lost_datasets(frame: nw.DataFrame[Any], kept: nw.DataFrame[Any], roles: Roles) -> str:

@@ -30,6 +30,8 @@ class DatasetCollection:
         Dataset k has rows starts[k] to starts[k+1].
     ends : (array, array), optional
         Smallest and largest value of each feature, if they come from more rows than X has.
+    positions : array, shape (rows,), optional
+        Place of every row in the table that it came from; 0 is the first.
     """
 
     names: tuple[str, ...]
@@ -39,6 +41,7 @@ class DatasetCollection:
     weights: FloatArray
     starts: IntArray
     ends: tuple[FloatArray, FloatArray] | None = None
+    positions: IntArray | None = None
 
     @property
     def features(self) -> tuple[str, ...]:

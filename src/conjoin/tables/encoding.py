@@ -7,7 +7,7 @@ the same features.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -145,6 +145,8 @@ class Category:
         Without it they count as the reference.
     pooled : int, default 0
         Number of rare categories in the training rows.
+    number : bool, default False
+        Whether the categories are whole numbers, such as codes.
     """
 
     kind: ClassVar[str] = "category"
@@ -153,6 +155,7 @@ class Category:
     levels: tuple[str, ...]
     other: bool = False
     pooled: int = 0
+    number: bool = False
 
     def features(self) -> tuple[str, ...]:
         """Return the name of each 0/1 feature."""
@@ -161,7 +164,8 @@ class Category:
 
     def expressions(self) -> tuple[nw.Expr, ...]:
         """Return the 0/1 features."""
-        text = as_text(nw.col(self.name)).fill_null(MISSING)
+        column = nw.col(self.name)
+        text = (as_whole_text(column) if self.number else as_text(column)).fill_null(MISSING)
         columns = [text == level for level in self.levels]
         if self.other:
             columns.append(~text.is_in([*self.levels, self.reference]))
@@ -192,6 +196,10 @@ class Date:
         Number of years that replaces missing dates. Their other features are 0.
     format : str, optional
         How dates are written, where the column is text.
+    odd : tuple of str, default ()
+        Texts of the training rows that are no dates; they count as missing.
+    unread : int, default 0
+        Number of training rows with such a text.
     """
 
     kind: ClassVar[str] = "date"
@@ -199,6 +207,8 @@ class Date:
     parts: tuple[str, ...]
     fill: float
     format: str | None = None
+    odd: tuple[str, ...] = ()
+    unread: int = 0
 
     def features(self) -> tuple[str, ...]:
         """Return the name of each feature."""
@@ -213,7 +223,7 @@ class Date:
 
     def expressions(self) -> tuple[nw.Expr, ...]:
         """Return years, then season, weekday and time of day where they are used."""
-        date = as_date(nw.col(self.name), self.format)
+        date = as_date(nw.col(self.name), self.format, self.odd)
         parts = [in_years(date).fill_null(self.fill)]
         if "season" in self.parts:
             parts += _waves(_day_of_year(date), DAYS_IN_YEAR, 1)
@@ -230,7 +240,14 @@ class Date:
     def describe(self) -> str:
         """Return the format of dates written as text, and the parts that are used."""
         written = f", format {self.format}" if self.format else ""
-        return f"date{written}; used as {', '.join(self.parts)}"
+        return f"date{written}; used as {', '.join(self.parts)}{self._unread_in_words()}"
+
+    def _unread_in_words(self) -> str:
+        """Say how many values are no dates."""
+        if not self.unread:
+            return ""
+        count = "1 value is no date" if self.unread == 1 else f"{self.unread:,} values are no dates"
+        return f"; {count} (such as {self.odd[0]!r}) and counted as missing"
 
 
 @dataclass(frozen=True)
@@ -280,11 +297,22 @@ def as_text(column: nw.Expr) -> nw.Expr:
     return nw.when(text != "").then(text)
 
 
-def as_date(column: nw.Expr, format: str | None) -> nw.Expr:
-    """Return dates and times, parsed from text if a format is given."""
+def as_whole_text(column: nw.Expr) -> nw.Expr:
+    """Return whole numbers as text, 3.0 as "3", so that a column with gaps has the same texts."""
+    return present(column).cast(nw.Int64).cast(nw.String)
+
+
+def as_date(column: nw.Expr, format: str | None, odd: Sequence[str] = ()) -> nw.Expr:
+    """Return dates and times, parsed from text if a format is given; texts in `odd` are missing."""
     if format is None:
         return column
-    return as_text(column).str.to_datetime(format=format)
+    return date_text(column, odd).str.to_datetime(format=format)
+
+
+def date_text(column: nw.Expr, odd: Sequence[str]) -> nw.Expr:
+    """Return dates as text, without those that are no dates."""
+    text = as_text(column)
+    return nw.when(~text.is_in(list(odd))).then(text) if odd else text
 
 
 def in_years(date: nw.Expr) -> nw.Expr:

@@ -6,6 +6,7 @@ alone decide its rule, so the same table gives the same rules on every engine.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -25,12 +26,13 @@ from conjoin.tables.encoding import (
     Number,
     as_date,
     as_text,
+    as_whole_text,
     in_years,
     present,
 )
 from conjoin.tables.frame import Frame, one_row
 from conjoin.tables.names import SEPARATOR
-from conjoin.tables.parse import date_format, is_number
+from conjoin.tables.parse import is_number, usual_date_format
 from conjoin.tables.roles import Roles, check_roles
 from conjoin.tables.schema import Schema
 from conjoin.text import quoted
@@ -66,7 +68,12 @@ def learn(frame: Frame, roles: Roles, missing: str = "indicator") -> Schema:
     for name in names:
         if types[name].is_numeric():
             _check_finite(frame, name, facts, roles.by)
-    encodings = tuple(_rule(frame, name, types[name], facts, missing) for name in names)
+    encodings = tuple(
+        _as_category(frame, name, types[name], facts, missing)
+        if name in roles.category
+        else _rule(frame, name, types[name], facts, missing)
+        for name in names
+    )
     if not any(e.features() for e in encodings):
         reasons = "; ".join(f"{e.name!r} {e.describe()}" for e in encodings[:MOST_REASONS])
         raise DataError(f"No column can be used as a feature: {reasons}.")
@@ -128,6 +135,32 @@ def _rule(frame: Frame, name: str, dtype: Any, facts: Mapping[str, Any], missing
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _text(frame, name, rows, missing)
     return LeftOut(name, f"its type {dtype} is not a number, text, true/false or a date")
+
+
+def _as_category(
+    frame: Frame, name: str, dtype: Any, facts: Mapping[str, Any], missing: str
+) -> Encoding:
+    """Return the rule for a column that is a category because the user says so."""
+    rows = int(facts["rows"])
+    if dtype == nw.Boolean:
+        return _rule(frame, name, dtype, facts, missing)
+    column = nw.col(name)
+    if not dtype.is_numeric():
+        if dtype not in (nw.String, nw.Categorical, nw.Enum):
+            raise DataError(
+                f"category names {name!r}, whose type is {dtype}; a category is text or whole "
+                "numbers. Leave it out of category, or turn it into text."
+            )
+        return _category_of(name, _level_counts(frame, as_text(column)), rows, missing)
+    values = present(column)
+    fraction = one_row(frame.select((values - values.round()).abs().max().alias("most")))["most"]
+    if fraction:
+        raise DataError(
+            f"category names {name!r}, which has values with fractions; a category is text or "
+            "whole numbers. Leave it out of category, or turn it into text."
+        )
+    found = _category_of(name, _level_counts(frame, as_whole_text(column)), rows, missing)
+    return replace(found, number=True) if isinstance(found, Category) else found
 
 
 def _check_finite(
@@ -196,6 +229,7 @@ def _date(
     missing: str,
     *,
     times: bool,
+    odd: Sequence[str] = (),
 ) -> Encoding:
     rows, count = int(facts["rows"]), int(facts[f"count {name}"])
     if count == 0:
@@ -208,7 +242,7 @@ def _date(
     if span >= TWO_WEEKS:
         parts.append("weekday")
     if times:
-        date = as_date(nw.col(name), format)
+        date = as_date(nw.col(name), format, odd)
         clock = (date.dt.hour() * 60 + date.dt.minute()).max().alias("latest")
         if int(one_row(frame.select(clock))["latest"] or 0) > 0:
             parts.append("time of day")
@@ -216,25 +250,34 @@ def _date(
 
 
 def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
-    counts = _level_counts(frame, name)
-    absent = counts.pop(None, 0)
-    if not counts:
-        return LeftOut(name, "all values are missing")
-    if {level.lower() for level in counts} == {"true", "false"}:
+    counts = _level_counts(frame, as_text(nw.col(name)))
+    known = {level: n for level, n in counts.items() if level is not None}
+    absent = counts.get(None, 0)
+    if {level.lower() for level in known} == {"true", "false"}:
         return _flag(name, absent, rows, missing)
-    _check_missing_allowed(name, absent, rows, missing)
-    if len(counts) > MOST_LEVELS:
-        special = _numbers_or_dates(frame, name, counts, rows, missing)
+    if len(known) > MOST_LEVELS:
+        _check_missing_allowed(name, absent, rows, missing)
+        special = _numbers_or_dates(frame, name, known, rows, missing)
         if special is not None:
             return special
+    return _category_of(name, counts, rows, missing)
+
+
+def _category_of(name: str, counts: Mapping[Any, int], rows: int, missing: str) -> Encoding:
+    """Return the rule for categories; `counts` has missing values as None."""
+    known = {level: n for level, n in counts.items() if level is not None}
+    absent = counts.get(None, 0)
+    if not known:
+        return LeftOut(name, "all values are missing")
+    _check_missing_allowed(name, absent, rows, missing)
     if absent:
-        counts[MISSING] = counts.get(MISSING, 0) + absent
-    return _category(name, counts, rows)
+        known[MISSING] = known.get(MISSING, 0) + absent
+    return _category(name, known, rows)
 
 
-def _level_counts(frame: Frame, name: str) -> dict[Any, int]:
+def _level_counts(frame: Frame, text: nw.Expr) -> dict[Any, int]:
     """Return the number of rows of each category; None stands for missing values."""
-    levels = frame.select(as_text(nw.col(name)).alias("level"))
+    levels = frame.select(text.alias("level"))
     table: Any = levels.group_by("level").agg(nw.len().alias("rows"))
     if isinstance(table, nw.LazyFrame):
         table = table.collect()
@@ -259,12 +302,15 @@ def _numbers_or_dates(
         asked = _summary(name, present(as_text(nw.col(name))))
         facts = {"rows": rows, **one_row(frame.select(*asked))}
         return _number(frame, name, facts, missing, text=True)
-    format = date_format(list(counts))
+    format, unread = usual_date_format(counts)
     if format is None:
         return None
-    asked = _date_summary(name, as_date(nw.col(name), format))
+    asked = _date_summary(name, as_date(nw.col(name), format, unread))
     facts = {"rows": rows, **one_row(frame.select(*asked))}
-    return _date(frame, name, facts, format, missing, times="%H" in format)
+    found = _date(frame, name, facts, format, missing, times="%H" in format, odd=unread)
+    if not isinstance(found, Date):
+        return found
+    return replace(found, odd=unread, unread=sum(counts[text] for text in unread))
 
 
 def _category(name: str, counts: Mapping[str, int], rows: int) -> Encoding:

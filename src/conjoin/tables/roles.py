@@ -1,6 +1,7 @@
 """Which column of a table is the target, the dataset name, the weight, or a feature.
 
-The arguments `target`, `by`, `features` and `weights` enter; a checked `Roles` leaves.
+The arguments `target`, `by`, `features`, `weights`, `category` and `ignore` enter; a checked
+`Roles` leaves.
 """
 
 import difflib
@@ -26,6 +27,10 @@ class Roles:
         Columns to use as features; None means all columns without another role.
     weights : str, optional
         Column of row weights.
+    category : tuple of str, default ()
+        Columns whose values are categories, though they are numbers or dates.
+    ignore : tuple of str, default ()
+        Columns that are not used.
 
     Raises
     ------
@@ -42,12 +47,15 @@ class Roles:
     by: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     weights: str | None = None
+    category: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.target in self.by:
             raise DataError(
                 f"by={self.target!r} is also the target; name the column of datasets with by."
             )
+        self._check_category_and_ignore()
         if self.features is None:
             return
         if not self.features:
@@ -62,6 +70,22 @@ class Roles:
         if repeated:
             raise DataError(f"features names {repeated[0]!r} twice; name it once.")
 
+    def _check_category_and_ignore(self) -> None:
+        """Raise an error if a column is a category or ignored, and has another role."""
+        for option, names in (("category", self.category), ("ignore", self.ignore)):
+            for name in names:
+                if name in self.aside:
+                    raise DataError(
+                        f"{option} names {name!r}, which is the target, by or weights; leave it "
+                        f"out of {option}."
+                    )
+        for name in self.ignore:
+            for option, names in (("category", self.category), ("features", self.features or ())):
+                if name in names:
+                    raise DataError(
+                        f"{option} and ignore both name {name!r}; leave it out of one of them."
+                    )
+
     @property
     def aside(self) -> list[str]:
         """Columns that are not features: dataset names, target and weights."""
@@ -72,10 +96,18 @@ class Roles:
         if self.features is not None:
             return [*self.features]
         aside = self.aside
-        return [column for column in columns if column not in aside]
+        return [c for c in columns if c not in aside and c not in self.ignore]
 
     @classmethod
-    def of(cls, target: Any, by: Any, features: Any, weights: Any) -> "Roles":
+    def of(
+        cls,
+        target: Any,
+        by: Any,
+        features: Any,
+        weights: Any,
+        category: Any = None,
+        ignore: Any = None,
+    ) -> "Roles":
         """Return the roles that a user's arguments describe; names may be whole numbers."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(
@@ -83,7 +115,8 @@ class Roles:
             )
         if features is not None:
             features = _names(features)
-        return cls(str(target), () if by is None else _names(by), features, weights)
+        some = tuple(() if one is None else _names(one) for one in (by, category, ignore))
+        return cls(str(target), some[0], features, weights, some[1], some[2])
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -98,6 +131,7 @@ def check_roles(roles: Roles, columns: Sequence[str]) -> None:
     """Raise an error if a role names a column that the table does not have."""
     wanted = {"target": (roles.target,), "by": roles.by, "features": roles.features or ()}
     wanted["weights"] = (roles.weights,) if roles.weights else ()
+    wanted |= {"category": roles.category, "ignore": roles.ignore}
     for role, names in wanted.items():
         for name in names:
             if name not in columns:

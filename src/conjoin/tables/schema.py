@@ -21,6 +21,7 @@ from conjoin.tables.encoding import (
     Flag,
     Number,
     as_text,
+    date_text,
     from_plain,
     present,
     to_plain,
@@ -99,6 +100,7 @@ class Schema:
             raise DataError(f"{what} lacks column {absent[0]!r}; {close_match(absent[0], known)}")
         kinds = {e.name: e.kind for e in self.encodings if e.name in self.columns}
         numbers = [name for name, kind in kinds.items() if kind in ("number", "flag")]
+        numbers += [e.name for e in self.encodings if isinstance(e, Category) and e.number]
         dates = [name for name, kind in kinds.items() if kind == "date"]
         selected = self.select(with_castable_types(frame, numbers, dates), what)
         rows = np.empty((len(frame), len(self.inputs)))
@@ -147,6 +149,8 @@ class Schema:
             "by": list(r.by),
             "features": None if r.features is None else list(r.features),
             "weights": r.weights,
+            **({"category": list(r.category)} if r.category else {}),
+            **({"ignore": list(r.ignore)} if r.ignore else {}),
             "columns": [to_plain(e) for e in self.encodings],
             "constant": list(self.constant),
             "response": self.response.to_plain(),
@@ -161,6 +165,8 @@ class Schema:
             tuple(values["by"]),
             None if features is None else tuple(features),
             values["weights"],
+            tuple(values.get("category", ())),
+            tuple(values.get("ignore", ())),
         )
         encodings = tuple(from_plain(column) for column in values["columns"])
         response = Response.from_plain(values.get("response", {}))
@@ -175,6 +181,7 @@ def _such_as(frame: Any, encoding: Encoding) -> str:
     odd = [v for v in values if not (isinstance(v, str) and is_number(v.strip()))]
     if isinstance(encoding, Date) and encoding.format:
         odd = [v for v in odd if not all_fit([str(v)], encoding.format)]
+        odd = [v for v in odd if str(v).strip() not in encoding.odd]
     examples = odd or values
     return f" with values such as {examples[0]!r}" if examples else ""
 
@@ -192,6 +199,10 @@ def _is_missing(encoding: Encoding) -> nw.Expr:
     column = nw.col(encoding.name)
     if isinstance(encoding, Number):
         return present(as_text(column) if encoding.text else column).is_null()
-    if isinstance(encoding, Category | Flag) or (isinstance(encoding, Date) and encoding.format):
+    if isinstance(encoding, Date) and encoding.format:
+        return date_text(column, encoding.odd).is_null()
+    if isinstance(encoding, Category) and encoding.number:
+        return present(column).is_null()
+    if isinstance(encoding, Category | Flag):
         return as_text(column).is_null()
     return column.is_null()

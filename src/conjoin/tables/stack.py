@@ -6,6 +6,7 @@ one column are brought together, or an error names the two datasets where they d
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -32,9 +33,11 @@ def stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[F
     ]
     stacked = pa.concat_tables(parts, promote_options="default")
     features = roles.features and tuple(c for c in roles.features if c not in dropped)
-    return nw.from_native(stacked, eager_only=True), Roles(
-        roles.target, (by,), features, roles.weights
+    category, ignore = (
+        tuple(c for c in names if c not in dropped) for names in (roles.category, roles.ignore)
     )
+    found = replace(roles, by=(by,), features=features, category=category, ignore=ignore)
+    return nw.from_native(stacked, eager_only=True), found
 
 
 def _read_tables(data: Mapping[Any, Any], roles: Roles) -> dict[str, pa.Table]:
@@ -93,6 +96,7 @@ def columns_to_drop(
     """
     if roles.features is not None:
         lacking = {c: lacking[c] for c in lacking if c in roles.features}
+    lacking = {c: names for c, names in lacking.items() if c not in roles.ignore}
     shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
     if not shared and (roles.features is None or columns == "intersect"):
         raise DataError(

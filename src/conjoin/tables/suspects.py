@@ -1,0 +1,123 @@
+"""Names of datasets that are nearly the same, and columns that look like identifiers or codes.
+
+A collection, or its names, enter; what a user should look at leaves. Nothing is changed: a number
+may be a number whatever its column is called.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.tables.dataset import DatasetCollection
+from conjoin.tables.encoding import Number
+
+# Last words of names of identifiers, and of codes. Age, year, hour, rooms or quality are none.
+IDENTIFIERS = ("id", "ids", "pid", "uid", "uuid", "guid", "nbr", "nr", "no", "sku", "key", "index")
+CODES = ("type", "code", "class", "kind", "category", "status", "group", "zip", "postal")
+ENDINGS = ("type", "class", "code")  # also as a part of the last word: subtype, zipcode
+# Words that make a number of a code: "number of types", "type count".
+COUNTS = ("n", "num", "number", "count", "total", "size", "share", "rate", "mean", "avg", "per")
+PLACES = ("zip", "postal", "code")  # codes of very many values
+FEWEST_CODES = 3  # values of a code: with two, a 0/1 feature is the same as a number
+MOST_CODES = 50  # values of a code: with more it names single things
+DISTINCT = 0.95  # share of different values from which a column names the rows
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|#")
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """What a user should look at.
+
+    Parameters
+    ----------
+    names : tuple of tuples of str
+        Datasets whose names differ in capitals and blanks only.
+    identifiers, codes : tuple of str
+        Columns of numbers that look like identifiers, and like codes.
+    """
+
+    names: tuple[tuple[str, ...], ...] = ()
+    identifiers: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+
+
+def find_suspects(collection: DatasetCollection) -> Suspects:
+    """Return names that are nearly the same, and columns that look like identifiers or codes.
+
+    Parameters
+    ----------
+    collection : DatasetCollection
+
+    Returns
+    -------
+    Suspects
+
+    Examples
+    --------
+    >>> from conjoin.tables.collect import collect
+    >>> table = {"city": ["Waco", "waco"] * 20, "type": [1, 2, 3, 4] * 10, "sales": range(40)}
+    >>> find_suspects(collect(table, target="sales", by="city"))
+    Suspects(names=(('Waco', 'waco'),), identifiers=(), codes=('type',))
+    """
+    position = {name: j for j, name in enumerate(collection.features)}
+    identifiers: list[str] = []
+    codes: list[str] = []
+    for e in collection.schema.encodings:
+        if not isinstance(e, Number) or e.name not in position:
+            continue
+        values = collection.X[:, position[e.name]]
+        kind = kind_of(e.name, values) or ("identifier" if _counts_rows(collection, values) else "")
+        if kind:
+            (identifiers if kind == "identifier" else codes).append(e.name)
+    return Suspects(similar_names(collection.names), tuple(identifiers), tuple(codes))
+
+
+def similar_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the names that differ in capitals and blanks only, group by group.
+
+    >>> similar_names(["Austin", "Dallas", "Dallas ", "dallas"])
+    (('Dallas', 'Dallas ', 'dallas'),)
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        key = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        groups.setdefault(key, []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def kind_of(name: str, values: FloatArray) -> str:
+    """Say whether a column is an "identifier" or a "code" by its name and values; else "".
+
+    >>> kind_of("store_type", np.array([1.0, 2, 3, 1])), kind_of("age", np.array([31.0, 40, 52]))
+    ('code', '')
+    """
+    words = [word.lower() for word in WORDS.findall(name)]
+    if not words or any(word in COUNTS for word in words[:-1]):
+        return ""
+    last = words[-1]
+    names_rows = last in IDENTIFIERS or last in ("#", "number")
+    is_code = last in CODES or last.endswith(ENDINGS)
+    if not (names_rows or is_code) or not _are_whole(values):
+        return ""
+    distinct = len(np.unique(values))
+    if last == "number":
+        return "identifier" if distinct >= DISTINCT * len(values) else ""
+    if distinct > MOST_CODES:
+        return "identifier" if names_rows or last.endswith(PLACES) else ""
+    return "code" if distinct >= FEWEST_CODES else ""
+
+
+def _are_whole(values: FloatArray) -> bool:
+    return bool(values.min() >= 0 and np.all(values == np.rint(values)))
+
+
+def _counts_rows(collection: DatasetCollection, values: FloatArray) -> bool:
+    """Say whether a column numbers the rows of the table, one after the other."""
+    places = collection.positions
+    if places is None or len(values) <= MOST_CODES or np.ptp(values) != np.ptp(places):
+        return False
+    return bool(np.ptp(values - places) == 0)
