@@ -18,17 +18,15 @@ from conjoin.engine.details import make_details
 from conjoin.engine.errors import estimate_errors, find_improvements, held_out_losses
 from conjoin.engine.placing import learned_priors, make_placement
 from conjoin.engine.stability import find_stability
-from conjoin.engine.verdicts import Verdicts
+from conjoin.engine.verdicts import Verdicts, make_verdicts
 from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
 from conjoin.models.likelihood import Likelihood
-from conjoin.models.partial import coefficients
 from conjoin.result.findings import Findings
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
 from conjoin.result.values import Alternative, Estimate, Merge
 from conjoin.strategies import SEARCHED
-from conjoin.strategies.joins import ValidatedJoins
 
 if TYPE_CHECKING:
     from conjoin.criterion.judge import Judge
@@ -278,11 +276,8 @@ class Analysis:
         return self._once("verdicts", self._make_verdicts)
 
     def _make_verdicts(self) -> Verdicts:
-        near = coefficients(self.start.problem.moments, self.start.hyper)
-        names, delta, scale = self.facts.names, self.origin.delta, self.study.gain_scale
-        folds, weights = self.start.problem.folds, self.study.weights
-        joins = ValidatedJoins.of(folds, self.start.hyper, weights)
-        return Verdicts(self.judge, names, self._labels, near, delta, scale, joins)
+        names, delta = self.facts.names, self.origin.delta
+        return make_verdicts(self.study, self.start, self.judge, names, self._labels, delta)
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
         """Return what joining two groups does to their held-out error, and its standard error."""

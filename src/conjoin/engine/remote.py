@@ -10,7 +10,6 @@ where rows in memory show them down to rounding. The answers grow with the numbe
 of rows. Folds are those of `moments.folds` (`engine.remote_folds`).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,31 +18,25 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
-from conjoin.engine.remote_folds import RemoteFolds, kinds_of, place
+from conjoin.engine.remote_folds import RemoteFolds, kinds_of
+from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
 from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
-from conjoin.errors import DataError
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
-from conjoin.moments.folds import ColumnCells
 from conjoin.tables.checks import (
     check_magnitude,
     check_names,
     check_target,
     check_target_varies,
     drop_constant,
-    known_rows,
-    no_rows,
     warn_columns,
-    warn_dropped_rows,
-    warn_unknown_rows,
 )
 from conjoin.tables.dataset import limits_of
-from conjoin.tables.encoding import Number, present
+from conjoin.tables.encoding import Number
 from conjoin.tables.frame import one_row
-from conjoin.tables.learn import learn
 from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
 from conjoin.tables.roles import Roles
-from conjoin.tables.schema import Schema, complete_rows
+from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
@@ -113,16 +106,16 @@ def reduce(
     Unless rows with gross errors are to be kept, `fewer` has the moments without them.
     """
     check_target(frame, roles)
-    frame, schema = _with_known_rows(frame, roles, missing)
+    frame, schema = with_known_rows(frame, roles, missing)
     if len(schema.features) > MOST_FEATURES:
         return None
     warn_columns(schema)
-    table = _Encoded.of(frame, schema)
+    table = Encoded.of(frame, schema)
     ranges = table.ranges()
     schema, _ = drop_constant(schema, ranges.low[:-1] == ranges.high[:-1])
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
     check_target_varies(roles.target, float(ranges.low[-1]), float(ranges.high[-1]))
-    table, ranges = _Encoded.of(frame, schema), ranges.take(kept)
+    table, ranges = Encoded.of(frame, schema), ranges.take(kept)
     largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
     check_magnitude((*schema.features, roles.target), largest)
     how = _How(folds, seed, intercept)
@@ -144,7 +137,7 @@ class _How(NamedTuple):
 
 
 def _far_rows(
-    table: "_Encoded", ranges: "_Ranges", sd: FloatArray, schema: Schema
+    table: "Encoded", ranges: "Ranges", sd: FloatArray, schema: Schema
 ) -> tuple[tuple[Outlier, ...], nw.LazyFrame[Any]]:
     """Return the gross errors of target and number columns, and the frame without their rows."""
     numbers = {e.name for e in schema.encodings if isinstance(e, Number)}
@@ -155,7 +148,7 @@ def _far_rows(
 
 
 def _without(
-    table: "_Encoded", rest: nw.LazyFrame[Any], schema: Schema, how: _How
+    table: "Encoded", rest: nw.LazyFrame[Any], schema: Schema, how: _How
 ) -> "Reduced | None":
     """Return the moments of the other rows; None if a column has one value in all of them."""
     table = replace(table, frame=rest)
@@ -174,8 +167,8 @@ def _without(
 
 
 def _form(
-    table: "_Encoded",
-    ranges: "_Ranges",
+    table: "Encoded",
+    ranges: "Ranges",
     around_mean: tuple[FloatArray, FloatArray],
     schema: Schema,
     how: _How,
@@ -204,7 +197,7 @@ def _form(
 
 
 def _reduce(
-    table: "_Encoded", dealing: RemoteFolds, basis: Basis, roles: Roles, weight: float
+    table: "Encoded", dealing: RemoteFolds, basis: Basis, roles: Roles, weight: float
 ) -> "_Sums":
     """Form the moments, in coordinates that suit the columns; `weight` is the mean one."""
 
@@ -220,186 +213,6 @@ def _reduce(
     second = second_moments(sums.folds, basis)
     settled = settle(basis, sums.folds, lambda: directions_of_moments(second, basis), form)
     return replace(sums, basis=settled[0], folds=settled[1])
-
-
-def _with_known_rows(
-    frame: nw.LazyFrame[Any], roles: Roles, missing: str
-) -> tuple[nw.LazyFrame[Any], Schema]:
-    """Leave out rows without target or dataset name, and with missing="drop" incomplete rows."""
-    known = known_rows(roles)
-    rows = one_row(frame.select(nw.len().alias("all"), known.cast(nw.Int64).sum().alias("known")))
-    if not rows["all"]:
-        raise no_rows()
-    warn_unknown_rows(int(rows["all"]) - int(rows["known"]), int(rows["all"]), roles)
-    if rows["known"] < rows["all"]:
-        frame = frame.filter(known)
-    schema = learn(frame, roles, missing)
-    if missing == "drop":
-        complete = complete_rows(schema)
-        count = int(one_row(frame.select(complete.cast(nw.Int64).sum().alias("n")))["n"])
-        warn_dropped_rows(int(rows["known"]) - count, int(rows["known"]), "a feature is missing")
-        frame = frame.filter(complete)
-        schema = learn(frame, roles, missing)
-    return frame, schema
-
-
-@dataclass(frozen=True)
-class _Ranges:
-    """Range and weighted mean of each feature and, last, of the target; the mean weight."""
-
-    low: FloatArray
-    high: FloatArray
-    mean: FloatArray
-    weight: float
-    rows: int
-
-    def take(self, kept: Any) -> "_Ranges":
-        """Return the ranges of some columns."""
-        return _Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight, self.rows)
-
-    @property
-    def cells(self) -> tuple[ColumnCells, ...]:
-        """The cells of every column, by which rows are dealt to folds."""
-        return tuple(ColumnCells.of(float(a), float(b)) for a, b in zip(self.low, self.high))
-
-
-@dataclass(frozen=True, eq=False)
-class _Encoded:
-    """A frame with columns g0.. (dataset names), x0.. (features, then the target) and w."""
-
-    frame: nw.LazyFrame[Any]
-    by: list[str]
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, frame: nw.LazyFrame[Any], schema: Schema) -> "_Encoded":
-        """Apply the rules of a schema, without computing anything yet."""
-        roles = schema.roles
-        by = [f"g{i}" for i in range(len(roles.by))]
-        values = [*schema.expressions(), present(nw.col(roles.target))]
-        weight = present(nw.col(roles.weights)) if roles.weights else nw.lit(1.0)
-        encoded = frame.select(
-            *(nw.col(name).alias(g) for name, g in zip(roles.by, by)),
-            *(e.alias(f"x{j}") for j, e in enumerate(values)),
-            weight.alias("w"),
-        )
-        if roles.weights:
-            encoded = _with_positive_weights(encoded, roles)
-        return cls(encoded, by, (*schema.features, ""))  # the target needs no name
-
-    @property
-    def columns(self) -> list[nw.Expr]:
-        """Features and, last, the target."""
-        return [nw.col(f"x{j}") for j in range(len(self.names))]
-
-    def ranges(self) -> _Ranges:
-        """Return ranges, means and the mean weight, in one query."""
-        w = nw.col("w")
-        asked = [nw.len().alias("rows"), w.sum().alias("weight")]
-        for j, x in enumerate(self.columns):
-            asked += [x.min().alias(f"low{j}"), x.max().alias(f"high{j}")]
-            asked.append((x * w).sum().alias(f"sum{j}"))
-        found = one_row(self.frame.select(*asked))
-        low, high, total = (
-            np.array([float(found[f"{fact}{j}"]) for j in range(len(self.names))])
-            for fact in ("low", "high", "sum")
-        )
-        if not np.isfinite([low, high]).all():
-            raise DataError(
-                f"{_first_infinite(self.names, low, high)} has an infinite value; correct or drop "
-                "such rows."
-            )
-        rows, weight = int(found["rows"]), float(found["weight"])
-        return _Ranges(low, high, total / weight, weight / rows, rows)
-
-    def spread(
-        self, center: FloatArray, cells: Sequence[ColumnCells]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return weighted root mean square deviations from `center`, and mean places among cells.
-
-        All are (columns,).
-        """
-        w = nw.col("w")
-        squares = [
-            (w * (x - float(c)) * (x - float(c))).sum().alias(f"s{j}")
-            for j, (x, c) in enumerate(zip(self.columns, center))
-        ]
-        means = [place(c, f"x{j}").mean().alias(f"m{j}") for j, c in enumerate(cells)]
-        found = one_row(self.frame.select(w.sum().alias("weight"), *squares, *means))
-        totals, places = (
-            np.array([float(found[f"{fact}{j}"]) for j in range(len(self.names))])
-            for fact in ("s", "m")
-        )
-        return np.sqrt(totals / float(found["weight"])), places
-
-    def products(self, dealt: nw.LazyFrame[Any], basis: Basis) -> dict[str, Any]:
-        """Return sums of products by dataset and fold, as columns of plain values.
-
-        `dealt` are the rows with their fold.
-        """
-        center = np.append(basis.center, basis.target_center)
-        scale = np.append(basis.scale, basis.target_scale)
-        scaled = dealt.select(
-            *self.by,
-            "fold",
-            "copy",
-            "w",
-            *(
-                ((x - float(c)) / float(s)).alias(f"x{j}")
-                for j, (x, c, s) in enumerate(zip(self.columns, center, scale))
-            ),
-        )
-        if basis.matrix is not None:
-            scaled = self._stretched(scaled, basis.matrix)
-        w, columns = nw.col("w"), self.columns
-        pairs = [(i, j) for i in range(len(columns)) for j in range(i, len(columns))]
-        products = scaled.select(
-            *self.by,
-            "fold",
-            "copy",
-            "w",
-            *((x * w).alias(f"s{j}") for j, x in enumerate(columns)),
-            *((columns[i] * columns[j] * w).alias(f"p{i}_{j}") for i, j in pairs),
-        )
-        sums = [
-            "w",
-            "copy",
-            *(f"s{j}" for j in range(len(columns))),
-            *(f"p{i}_{j}" for i, j in pairs),
-        ]
-        grouped: Any = products.group_by(*self.by, "fold").agg(
-            nw.len().alias("n"), *(nw.col(name).sum().alias(name) for name in sums)
-        )
-        table: dict[str, Any] = grouped.collect("pyarrow").to_dict(as_series=False)
-        return table
-
-    def _stretched(self, scaled: nw.LazyFrame[Any], matrix: FloatArray) -> nw.LazyFrame[Any]:
-        """Return the rows with their features multiplied by a matrix (features, features)."""
-        features = self.columns[:-1]
-        mixed = []
-        for column in matrix.T:
-            total = nw.lit(0.0)
-            for x, m in zip(features, column):
-                total = total + x * float(m)
-            mixed.append(total)
-        return scaled.with_columns(*(x.alias(f"x{j}") for j, x in enumerate(mixed)))
-
-
-def _with_positive_weights(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:
-    """Return the rows with a weight above zero; raise an error if a weight is negative."""
-    least = one_row(frame.select(nw.col("w").min().alias("w")))["w"]
-    if least is None or not least >= 0:
-        raise DataError(
-            f"Weights {roles.weights!r} must be >= 0; the smallest is {least}; correct or drop "
-            "such rows."
-        )
-    return frame.filter(nw.col("w") > 0)
-
-
-def _first_infinite(names: Sequence[str], low: FloatArray, high: FloatArray) -> str:
-    """Return the first column with an infinite end of its range, in words."""
-    j = int(np.argmin(np.isfinite(low) & np.isfinite(high)))
-    return f"Column {names[j]!r}" if names[j] else "The target"
 
 
 @dataclass(frozen=True, eq=False)

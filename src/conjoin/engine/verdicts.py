@@ -16,6 +16,7 @@ from conjoin.criterion.judge import Judge
 from conjoin.engine.study import Study
 from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
+from conjoin.models.partial import coefficients
 from conjoin.result.values import Alternative, Merge
 from conjoin.strategies.gains import ValidatedGains
 from conjoin.strategies.joins import ValidatedJoins
@@ -219,3 +220,17 @@ def _own_first(lines: Sequence[Alternative], own: int) -> tuple[Alternative, ...
         return line.cluster != own, np.inf if np.isnan(line.gain) else -line.gain
 
     return tuple(sorted(lines, key=rank))
+
+
+def make_verdicts(
+    study: Study,
+    start: Start,
+    judge: Judge,
+    names: tuple[str, ...],
+    labels: IntArray,
+    delta: float,
+) -> Verdicts:
+    """Return what judges the joins of a partition (labels (K,)) at level delta."""
+    near = coefficients(start.problem.moments, start.hyper)
+    joins = ValidatedJoins.of(start.problem.folds, start.hyper, study.weights)
+    return Verdicts(judge, names, labels, near, delta, study.gain_scale, joins)

@@ -3,12 +3,12 @@
 A partition, rows of features (n, features) and their targets (n,) enter; an `Assignment` leaves.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.errors import warn_caller
+from conjoin.errors import DataError, warn_caller
 from conjoin.families import Response, softmax
 from conjoin.models.glm_families import POISSON, family_of
 from conjoin.result.fits import Fit, linear_predictors, model_of
@@ -71,3 +71,20 @@ def losses_of(fit: Fit, rows: FloatArray, target: FloatArray, response: Response
         return POISSON.loss(target, linear[:, 0])
     squares: FloatArray = (target - linear[:, 0]) ** 2
     return squares
+
+
+def known_target(y: Any, rows: int, response: Response) -> FloatArray:
+    """Return the target of rows as numbers; classes as their positions."""
+    values = y.to_list() if hasattr(y, "to_list") else np.asarray(y).tolist()
+    if np.ndim(values) != 1 or len(values) != rows:
+        what = "label" if response.classes else "finite number"
+        raise DataError(
+            f"y must hold one {what} for each of the {rows} rows of X; got shape "
+            f"{np.shape(values)}."
+        )
+    if response.classes:
+        return response.codes(values)
+    target = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(target).all():
+        raise DataError(f"y must hold one finite number for each of the {rows} rows of X.")
+    return target

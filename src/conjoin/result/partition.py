@@ -8,33 +8,36 @@ its `Predictor`, errors and verdicts to its analysis, pages and plots to `conjoi
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.api.request import PredictionOptions, documented
 from conjoin.errors import ArgumentError, DataError, warn_caller
-from conjoin.families import Label, Response
-from conjoin.result.assigning import assign
+from conjoin.families import Label
+from conjoin.result.assigning import assign, known_target
 from conjoin.result.fits import Fit
-from conjoin.result.improvement import Improvements
+from conjoin.result.plots import Plots
 from conjoin.result.predictor import Predicted, Predictor
 from conjoin.result.protocol import AnalysisProtocol
 from conjoin.result.scores import Bin, Scored, Scores
-from conjoin.result.stability import Stability
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 from conjoin.strategies import SEARCHED
 from conjoin.tables.schema import Schema
-from conjoin.tables.wild import Outlier
 from conjoin.text import quoted
+
+if TYPE_CHECKING:
+    from conjoin.result.improvement import Improvements
+    from conjoin.result.stability import Stability
+    from conjoin.tables.wild import Outlier
 
 # Attributes of version 0.1, and what they are called now.
 RENAMED = {"evidence": "analysis", "history": "ledger()", "verdicts": "ledger()"}
 
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(Plots):
     """Which datasets to train together, and how good each way of sharing them is.
 
     Parameters
@@ -139,7 +142,7 @@ class Partition:
         """
         return self.analysis.errors
 
-    def improvements(self, strategy: str | None = None) -> Improvements:
+    def improvements(self, strategy: str | None = None) -> "Improvements":
         """Compare a strategy with separate models and with one model for all.
 
         Parameters
@@ -169,7 +172,7 @@ class Partition:
             )
         return found
 
-    def stability(self) -> Stability:
+    def stability(self) -> "Stability":
         """Return how often datasets are together when the search sees random halves of the rows.
 
         Computed when first asked for, and once. It takes at most about as long as the partition.
@@ -242,7 +245,7 @@ class Partition:
         return {encoding.name: encoding.describe() for encoding in self.schema.encodings}
 
     @property
-    def outliers(self) -> tuple[Outlier, ...]:
+    def outliers(self) -> "tuple[Outlier, ...]":
         """Gross errors that were found: row, dataset, column and value of each."""
         return self.analysis.findings.outliers
 
@@ -489,56 +492,3 @@ class Partition:
         from conjoin.report.html import write_report
 
         write_report(self, path, title=title)
-
-    def plot_errors(self, ax: Any = None) -> Any:
-        """Draw the error of every strategy and return matplotlib axes (extra: plot)."""
-        from conjoin.report.plots import plot_errors
-
-        return plot_errors(self, ax)
-
-    def plot_tree(self, ax: Any = None) -> Any:
-        """Draw the merge tree over the gain of each merge and return matplotlib axes."""
-        from conjoin.report.plots import plot_tree
-
-        return plot_tree(self, ax)
-
-    def plot_gains(self, ax: Any = None) -> Any:
-        """Draw the gains of joining every two datasets and return matplotlib axes."""
-        from conjoin.report.plots import plot_gains
-
-        return plot_gains(self, ax)
-
-    def plot_coefficients(self, feature: str | None = None, ax: Any = None) -> Any:
-        """Draw a coefficient across datasets and return matplotlib axes.
-
-        By default the coefficient in which clusters differ most.
-        """
-        from conjoin.report.plots import plot_coefficients
-
-        return plot_coefficients(self, feature, ax)
-
-    def plot_calibration(self, ax: Any = None) -> Any:
-        """Draw how often predictions of a probability came true and return matplotlib axes.
-
-        Only where the target is a class.
-        """
-        from conjoin.report.plots import plot_calibration
-
-        return plot_calibration(self, ax)
-
-
-def known_target(y: Any, rows: int, response: Response) -> FloatArray:
-    """Return the target of rows as numbers; classes as their positions."""
-    values = y.to_list() if hasattr(y, "to_list") else np.asarray(y).tolist()
-    if np.ndim(values) != 1 or len(values) != rows:
-        what = "label" if response.classes else "finite number"
-        raise DataError(
-            f"y must hold one {what} for each of the {rows} rows of X; got shape "
-            f"{np.shape(values)}."
-        )
-    if response.classes:
-        return response.codes(values)
-    target = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(target).all():
-        raise DataError(f"y must hold one finite number for each of the {rows} rows of X.")
-    return target

@@ -1,0 +1,46 @@
+"""The plots of a result, as methods of `Partition`.
+
+A result enters, matplotlib axes leave. The drawing itself is in `conjoin.report.plots`.
+"""
+
+from typing import Any
+
+
+class Plots:
+    """Methods that draw a result; `self` is a `Partition`."""
+
+    def plot_errors(self: Any, ax: Any = None) -> Any:
+        """Draw the error of every strategy and return matplotlib axes (extra: plot)."""
+        from conjoin.report.plots import plot_errors
+
+        return plot_errors(self, ax)
+
+    def plot_tree(self: Any, ax: Any = None) -> Any:
+        """Draw the merge tree over the gain of each merge and return matplotlib axes."""
+        from conjoin.report.plots import plot_tree
+
+        return plot_tree(self, ax)
+
+    def plot_gains(self: Any, ax: Any = None) -> Any:
+        """Draw the gains of joining every two datasets and return matplotlib axes."""
+        from conjoin.report.plots import plot_gains
+
+        return plot_gains(self, ax)
+
+    def plot_coefficients(self: Any, feature: str | None = None, ax: Any = None) -> Any:
+        """Draw a coefficient across datasets and return matplotlib axes.
+
+        By default the coefficient in which clusters differ most.
+        """
+        from conjoin.report.plots import plot_coefficients
+
+        return plot_coefficients(self, feature, ax)
+
+    def plot_calibration(self: Any, ax: Any = None) -> Any:
+        """Draw how often predictions of a probability came true and return matplotlib axes.
+
+        Only where the target is a class.
+        """
+        from conjoin.report.plots import plot_calibration
+
+        return plot_calibration(self, ax)
