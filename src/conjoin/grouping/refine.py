@@ -30,6 +30,9 @@ MOST_VERDICTS = 300
 # When a cluster is put together again, how far apart in the order of sizes two groups may be that
 # are tried. It bounds the time; with eight, a group that fits with none of its partners is rare.
 FARTHEST_PARTNER = 8
+# Orders that are tried: one join in six fails by chance, so a cluster of equal datasets may need a
+# second or third order. More would cost time where datasets do differ.
+ORDERS = 6
 
 Group = tuple[int, ...]
 Join = tuple[Group, Group]
@@ -158,7 +161,20 @@ def _pair_by_size(members: Group, rows: FloatArray, checks: _Checks) -> list[_Cl
     seem to predict worse together with the rest, since the rows that made them alike are the rows
     on which they are validated.
     """
-    pieces = [_Cluster((k,)) for k in sorted(members, key=lambda k: (-rows[k], k))]
+    order = sorted(members, key=lambda k: (-rows[k], k))
+    best: list[_Cluster] = []
+    for turn in range(min(ORDERS, len(order))):
+        found = _pair_up([*order[turn:], *order[:turn]], rows, checks)
+        if not best or len(found) < len(best):
+            best = found
+        if len(best) == 1:
+            break
+    return best
+
+
+def _pair_up(order: list[int], rows: FloatArray, checks: _Checks) -> list[_Cluster]:
+    """Join neighbours in an order of datasets, then the pairs, and so on."""
+    pieces = [_Cluster((k,)) for k in order]
     step = 1
     while step < min(len(pieces), FARTHEST_PARTNER + 1):
         free, pairs = list(range(len(pieces))), []
