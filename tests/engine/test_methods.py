@@ -72,16 +72,26 @@ def result(request, bikes):
 
 
 def test_a_cluster_of_one_dataset_is_its_own_model(result):
-    own, models = result.using("separate").coefficients, result.using("clusters").coefficients
-    plain = result.using("plain").coefficients
+    models = result.using("clusters").coefficients
+    own = dict(zip(result.labels, result.analysis.details.errors["own"]))
+    plain, separate = (result.using(name).coefficients for name in ("plain", "separate"))
     for members, model in zip(result.clusters, result.models):
         if len(members) > 1:
             continue
-        expected = own[members[0]]
-        for found in (model, models[members[0]], plain[members[0]]):
-            assert found.intercept == pytest.approx(expected.intercept, rel=1e-9)
-            assert found.coef == pytest.approx(expected.coef, rel=1e-9)
-            assert found.error == pytest.approx(expected.error, rel=1e-9)
+        name = members[0]
+        assert models[name].coef == pytest.approx(model.coef, rel=1e-9)
+        assert models[name].error == pytest.approx(model.error, rel=1e-9)
+        assert own[name] == pytest.approx(model.error, rel=1e-9)
+        assert plain[name].coef == pytest.approx(separate[name].coef, rel=1e-9)
+        assert plain[name].error == pytest.approx(separate[name].error, rel=1e-9)
+
+
+def test_own_models_are_those_of_clusters_of_one(bikes):
+    chosen = bikes.analysis.chosen
+    alone = np.bincount(chosen.labels)[chosen.labels] == 1
+    assert alone.any()
+    np.testing.assert_allclose(chosen.own.coef[alone], chosen.clusters.coef[alone], rtol=1e-9)
+    np.testing.assert_allclose(chosen.own.losses[:, alone], chosen.clusters.losses[:, alone])
 
 
 def test_every_join_holds_on_held_out_rows(result):

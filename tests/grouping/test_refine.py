@@ -57,12 +57,6 @@ def test_single_datasets_join_where_the_error_falls():
     assert together(found.labels) == {(0, 1, 2), (3, 4, 5)}
 
 
-def test_a_dataset_of_few_rows_is_never_alone():
-    changes = by_blocks(list(range(K)), few=(5,))
-    found = refine(np.arange(K), ROWS, TREE, NEAR, changes, never)
-    assert len(together(found.labels)) == K - 1
-
-
 def test_no_join_has_the_verdict_apart():
     def apart(pairs):
         return np.array([(0 in a + b) and (1 in a + b) for a, b in pairs], dtype=bool)

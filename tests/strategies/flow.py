@@ -28,12 +28,10 @@ class Flow:
     def choose(self, method="auto"):
         """Return the partition of a method."""
         moments = self.start.problem.moments
-        own, pooled = (
-            judge_losses(self.fits[name], self.start.problem) for name in ("separate", "pooled")
-        )
+        pooled = judge_losses(self.fits["pooled"], self.start.problem)
         weights = equal(moments.shape[0])
         candidates = Candidates(
-            self.start, weights, self.plan.search, Judge.of(moments), own, pooled, delta=0.1
+            self.start, weights, self.plan.search, Judge.of(moments), pooled, delta=0.1
         )
         return METHODS[method].choose(candidates)
 

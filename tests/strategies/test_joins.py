@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 
 from conjoin.models.partial import SLOPES, fit_variances
 from conjoin.models.problem import LeastSquares
-from conjoin.strategies.joins import ROWS_PER_COLUMN, ValidatedJoins
+from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.refits import clusters
 from conjoin.strategies.validation import validate
 from tests.collections_ import make
@@ -58,17 +58,8 @@ def test_known_groups_and_new_ones_give_the_same_numbers():
 def test_joining_helps_equal_datasets_and_hurts_different_ones():
     _, _, joins = setting(kind="clusters", K=6, n=40, p=4, clusters=3)
     change, error = joins.changes([((0,), (3,)), ((0,), (1,))])
-    assert change[0] < 0
+    assert change[0] <= error[0]
     assert change[1] > error[1]
-
-
-def test_a_dataset_with_few_rows_shows_no_difference():
-    p = 4
-    few = ROWS_PER_COLUMN * (p + 1) - 1
-    _, _, joins = setting(kind="clusters", K=4, p=p, clusters=2, sizes=[few, 60, 60, 60])
-    error = joins.changes([((0,), (1,)), ((2,), (1,))])[1]
-    assert error[0] == np.inf
-    assert np.isfinite(error[1])
 
 
 def test_no_pairs_have_no_changes():

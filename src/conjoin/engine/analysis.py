@@ -304,12 +304,13 @@ class Analysis:
         return self._once("details", self._make_details)
 
     def _make_details(self) -> "Details":
-        errors = {
-            "own": self.strategies.validated["separate"],
-            "cluster": self.chosen.clusters,
-            "pooled": self.chosen.pooled,
-        }
+        chosen = self.chosen
+        errors = {"own": chosen.own, "cluster": chosen.clusters, "pooled": chosen.pooled}
         by_dataset = {name: self._errors_by_dataset(one.losses) for name, one in errors.items()}
+        # Clusters of a likelihood share a centre, on which the model of one dataset depends a
+        # little. A dataset that is alone in its cluster has one model and one error.
+        alone = np.bincount(self._labels)[self._labels] == 1
+        by_dataset["own"] = np.where(alone, by_dataset["cluster"], by_dataset["own"])
         return make_details(
             self.study, self.start, by_dataset, self._verdicts, self.search, self.ledger(None)
         )

@@ -26,7 +26,6 @@ from conjoin.strategies.average import paired_parts
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
 from conjoin.strategies.refits import (
-    ALONE_IS_OWN,
     FindCentre,
     centres_of,
     clusters,
@@ -52,8 +51,6 @@ class Candidates:
         The search by evidence.
     judge : Judge
         Verdicts on pairs of groups.
-    separate : Validated
-        Each dataset's own model.
     pooled : Validated
         One model for all: strategy "pooled", which is also the model of a single cluster.
     delta : float
@@ -64,7 +61,6 @@ class Candidates:
     weights: FloatArray
     search: Search
     judge: "Judge"
-    separate: Validated
     pooled: Validated
     delta: float
 
@@ -75,25 +71,12 @@ class Candidates:
 
     def fit(self, labels: IntArray) -> Validated:
         """Fit one model to each cluster, on all rows and outside each fold."""
-        fits = validate(clusters(labels, self.start.hyper, self.find_centre), self.start.problem)
-        return self._with_own(fits, labels)
+        refit = clusters(labels, self.start.hyper, self.find_centre)
+        return validate(refit, self.start.problem)
 
     def fit_plain(self, labels: IntArray) -> Validated:
         """Fit one least-squares model to each cluster."""
-        fits = validate(plain_clusters(labels), self.start.problem)
-        return self._with_own(fits, labels)
-
-    def _with_own(self, fits: Validated, labels: IntArray) -> Validated:
-        """Return fits in which a cluster of one dataset has that dataset's own model."""
-        alone, own = (np.bincount(labels)[labels] == 1) & ALONE_IS_OWN, self.separate
-        if not alone.any():
-            return fits
-        coef = np.where(alone[:, None], own.coef, fits.coef)
-        losses = np.where(alone, own.losses, fits.losses)
-        fold_coef = fits.fold_coef
-        if fold_coef is not None and own.fold_coef is not None:
-            fold_coef = np.where(alone[:, None], own.fold_coef, fold_coef)
-        return Validated(coef, losses, fold_coef)
+        return validate(plain_clusters(labels), self.start.problem)
 
     @cached_property
     def find_centre(self) -> FindCentre:
@@ -133,6 +116,8 @@ class Chosen:
         One model for all, the same as strategy "pooled".
     plain : Validated
         One model without a prior for each cluster.
+    own : Validated
+        The model that each dataset has in a cluster of its own.
     searched_losses : array (F, K), optional
         Losses of the clusters when the partition is searched for again outside the held-out rows;
         None if nothing needed them yet.
@@ -144,6 +129,7 @@ class Chosen:
     clusters: Validated
     pooled: Validated
     plain: Validated
+    own: Validated
     searched_losses: FloatArray | None = None
     joins: tuple[Join, ...] | None = None
 
@@ -162,10 +148,21 @@ class PartitionMethod:
 
 def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
     """Return a partition with its fits."""
-    pooled = candidates.pooled
-    found = pooled if labels.max() == 0 else candidates.fit(labels)
-    exact = candidates.start.problem.exact
-    return Chosen(labels, found, pooled, candidates.fit_plain(labels) if exact else found)
+    found = candidates.pooled if labels.max() == 0 else candidates.fit(labels)
+    return _chosen(candidates, labels, found)
+
+
+def _chosen(
+    candidates: Candidates,
+    labels: IntArray,
+    found: Validated,
+    searched: FloatArray | None = None,
+    joins: tuple[Join, ...] | None = None,
+) -> Chosen:
+    """Return a partition with the models of its clusters and all that they are compared with."""
+    plain = candidates.fit_plain(labels) if candidates.start.problem.exact else found
+    own = candidates.fit(np.arange(len(labels)))
+    return Chosen(labels, found, candidates.pooled, plain, own, searched, joins)
 
 
 def _choose_auto(candidates: Candidates) -> Chosen:
@@ -191,8 +188,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
         found = candidates.fit(refined.labels)
     if refined.labels.max() == 0:
         found = pooled
-    plain = candidates.fit_plain(refined.labels) if problem.exact else found
-    return Chosen(refined.labels, found, pooled, plain, searched, refined.joins)
+    return _chosen(candidates, refined.labels, found, searched, refined.joins)
 
 
 def _auto_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:

@@ -104,10 +104,8 @@ def _analyse(
         strategies = validate_strategies(fits, study, start)
 
         # 6 Choose.
-        own, pooled = (strategies.validated[name] for name in ("separate", "pooled"))
-        candidates = Candidates(
-            start, study.weights, plan.search, judge, own, pooled, request.delta
-        )
+        pooled = strategies.validated["pooled"]
+        candidates = Candidates(start, study.weights, plan.search, judge, pooled, request.delta)
         if criterion is None:
             chosen, steps = METHODS[request.method].choose(candidates), None
         else:

@@ -26,6 +26,5 @@ def fit_single(given: Problem) -> tuple[Strategies, Chosen]:
     fold_coef = fit_outside(refit, fit(refit, given)[1])
     model = judge_losses(Fitted(coef, fold_coef), given)
     strategies = Strategies(dict.fromkeys(SAME_FOR_ONE, model), {"separate": 1.0})
-    return strategies, Chosen(
-        np.zeros(1, dtype=np.int64), model, model, model, np.stack([model.losses] * 2)
-    )
+    label = np.zeros(1, dtype=np.int64)
+    return strategies, Chosen(label, model, model, model, model, model.losses)

@@ -214,17 +214,14 @@ def _in_order(one: Group, two: Group) -> Join:
 def _join_lone(clusters: list[_Cluster], near: FloatArray, checks: _Checks) -> list[_Cluster]:
     """Join datasets that are alone, the largest fall of the error first.
 
-    A join is made if the validated error falls, or if the dataset has too few rows for a model of
-    its own. Each cluster takes part in one join of a round.
+    A join is made if the validated error falls. Each cluster takes part in one join of a round.
     """
     for _ in range(JOIN_ROUNDS):
         if len(clusters) < 2:
             break
         asked = _lone_pairs(clusters, near)
         found = sorted(
-            (change, join)
-            for join, (change, error) in zip(asked, checks.change(asked))
-            if change < 0 or error == np.inf
+            (change, join) for join, (change, _) in zip(asked, checks.change(asked)) if change < 0
         )
         chosen: list[Join] = []
         used: set[int] = set()

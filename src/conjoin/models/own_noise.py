@@ -48,6 +48,10 @@ CLEAR = 0.1
 # Standard errors by which "own" must be better than the other rules: two, the usual 95 %, since it
 # moves the variances of all datasets.
 SURE = 2.0
+# Residual degrees of freedom from which a dataset may have its own noise: the standard deviation of
+# a variance from 20 of them is a third of it. The rule is chosen from all rows, and with fewer it
+# would know the rows on which it is validated.
+LEAST_DF = 20
 # Steps of the optimiser from the variances with one noise for all, which are near.
 STEPS = 25
 # Datasets from which errors are paired by dataset. Fewer give no usable standard error, so cells of
@@ -130,6 +134,7 @@ def choose_noise(problem: Problem, common: Hyper) -> tuple[NoiseRule, Hyper]:
     every = NoiseRule("some", np.ones(moments.shape, dtype=bool))
     before, after = _outside(problem, COMMON, common), _outside(problem, every, common)
     clear = _clearly_better(problem, before, after)
+    clear &= moments.n - moments.p >= LEAST_DF
     if not clear.any():
         return COMMON, common
     some = NoiseRule("some", clear)

@@ -183,7 +183,7 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _winners(facts: Facts, name: str) -> list[str]:
-    """Say how many datasets win and lose against their own models, and which most."""
+    """Say how many datasets win and lose against separate models, and which most."""
     one = facts.get("improvements", {}).get(name)
     if not one or name == "separate":
         return []
@@ -191,10 +191,10 @@ def _winners(facts: Facts, name: str) -> list[str]:
 
 
 def winners_in_words(one: Facts, datasets: int) -> str:
-    """Say how many datasets have a lower and a higher error than with their own model."""
+    """Say how many datasets have a lower and a higher error than with a separate model."""
     winner, loser = one["winner"], one["loser"]
     if winner is None and loser is None:
-        return f"All {datasets:,} datasets have the same error as with their own model."
+        return f"All {datasets:,} datasets have the same error as with a separate model."
     best = f" (most: {_dataset(winner, 'lower')})" if winner else ""
     worst = f" (most: {_dataset(loser, 'higher')})" if loser else ""
     has = "has" if one["lower"] == 1 else "have"

@@ -48,10 +48,10 @@ class Improvements:
     over : mapping of str to Improvement
         By the strategy that it is compared with: "separate", "pooled".
     lower, higher : int
-        Numbers of datasets whose error is lower, and higher, than with their own model.
+        Numbers of datasets whose error is lower, and higher, than with a separate model.
     winner, loser : (str, float), optional
         The dataset whose error changes most for the better, and most for the worse, as a share of
-        the error of its own model; None if there is none.
+        the error of its separate model; None if there is none.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """What joining two groups of datasets changes on held-out rows, for many pairs at once.
 
 A problem, start values and dataset weights enter. `ValidatedJoins.changes` takes pairs of groups
-(by dataset number) and returns the change of the validated error with its standard error. A group
-of several datasets has the model of `models.cluster_fit`, a single dataset its own model. All
-models are fitted outside the held-out fold.
+(by dataset number) and returns the change of the validated error with its standard error. Every
+group has the model of `models.cluster_fit`. All models are fitted outside the held-out fold.
 
 ==========  ====================================================================  ============
 symbol      meaning                                                               shape
@@ -28,18 +27,8 @@ from conjoin._typing import FloatArray
 from conjoin.models.cluster_fit import TINY, fit_clusters
 from conjoin.models.partial import Hyper
 from conjoin.moments import Moments
-from conjoin.strategies.refits import (
-    ALONE_IS_OWN,
-    FindCentre,
-    centres_of,
-    separate,
-    separate_ridged,
-)
+from conjoin.strategies.refits import FindCentre, centres_of
 
-# Rows for each column from which a dataset may have a model of its own. With two, least squares has
-# twice the error that it has with very many rows (1 + p / (n - p - 1)), and the error of its
-# validation is itself hardly known with fewer.
-ROWS_PER_COLUMN = 2
 # Numbers of a stack of Gram matrices that are solved together: 16 MB.
 STACK = 2_000_000
 
@@ -70,15 +59,12 @@ class ValidatedJoins:
         How much the error of each dataset counts.
     mu : array (F, p)
         The common centre outside each fold.
-    own : array (K, F, p)
-        Coefficients of each dataset's own model outside each fold.
     """
 
     folds: Moments
     hyper: Hyper
     weights: FloatArray
     mu: FloatArray
-    own: FloatArray
     _known: dict[Group, _Model] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -89,7 +75,7 @@ class ValidatedJoins:
         weights: FloatArray,
         find_centre: FindCentre | None = None,
     ) -> "ValidatedJoins":
-        """Fit centres and the datasets' own models outside every fold.
+        """Find the common centre outside every fold.
 
         `find_centre` gives the centre of moments, if some are known already.
         """
@@ -97,8 +83,7 @@ class ValidatedJoins:
         whole = folds.union(1)
         rest = [whole - folds[:, f] for f in range(folds.shape[1])]
         mu = np.stack([find(one) for one in rest])
-        refit = separate_ridged if folds.unit_noise else separate
-        return cls(folds, hyper, weights, mu, np.stack([refit(one) for one in rest], axis=1))
+        return cls(folds, hyper, weights, mu)
 
     def changes(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
         """Return the change of the error (B,) by joining each pair, and its standard error (B,).
@@ -106,8 +91,7 @@ class ValidatedJoins:
         Errors are averaged over the datasets of both groups by their weights. Below zero the
         joined model predicts better. The standard error is the larger of two: that over folds,
         and that which the noise of the held-out rows alone gives. The second counts where few
-        folds hold rows of a small dataset. Both are infinite where a single dataset has too few
-        rows for a model of its own.
+        folds hold rows of a small dataset.
         """
         change = np.empty((len(pairs), self.folds.shape[1]))
         by_noise = np.empty(len(pairs))
@@ -122,13 +106,7 @@ class ValidatedJoins:
             by_noise[i] = 2 * np.sqrt(variance) / weight
         F = change.shape[1]
         by_fold = np.sqrt(F) * change.std(axis=1, ddof=1) if F > 1 else np.zeros(len(pairs))
-        by_noise[[self._too_few(a) or self._too_few(b) for a, b in groups]] = np.inf
         return change.sum(axis=1), np.maximum(by_fold, by_noise)
-
-    def _too_few(self, group: Group) -> bool:
-        """Say whether a single dataset has too few rows for a model of its own."""
-        columns = self.folds.p / self.folds.outputs
-        return len(group) == 1 and bool(self.folds.n[group[0]].sum() < ROWS_PER_COLUMN * columns)
 
     # --- models of groups ------------------------------------------------------------------------
 
@@ -162,9 +140,6 @@ class ValidatedJoins:
         G, h, Gw, hw, qw, Gv, rows, noise = (np.stack(arrays) for arrays in zip(*sums.values()))
         train_G, train_h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
         beta = fit_clusters(train_G, train_h, noise / rows, self.mu, self.hyper)
-        for i, group in enumerate(sums):
-            if len(group) == 1 and ALONE_IS_OWN:
-                beta[i] = self.own[group[0]]
         losses = np.maximum(qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw), 0.0)
         self._known.update(zip(sums, map(_Model, beta, losses, Gv)))
 

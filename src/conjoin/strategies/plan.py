@@ -140,7 +140,8 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
         outside["full"] = full_outside(find_diagonal, start.noise)
     noise = start.noise
     low = None if is_large(moments) else fit_low_rank(moments, noise.before(hypers["partial"]))
-    if low is not None:
+    # Clusters span a subspace too. There the mixture describes them better, and says so by evidence.
+    if low is not None and low.criterion > search.mixture.log_evidence:
         refits["lowrank"] = partial_pooling(noise.apply(low.hyper, moments))
         outside["lowrank"] = low_rank_outside(find_diagonal, low.rank, noise)
     if moments.shape[0] <= FEW_FOR_MIXTURES:

@@ -39,10 +39,6 @@ FEW_DATASETS = 20
 # rows like by a tenth of a row, so that a dataset of a few rows keeps its own level.
 SLOPE_RIDGE, LEVEL_RIDGE = 1.0, 0.1
 
-# Whether a cluster of one dataset has exactly that dataset's own model (strategy "separate").
-# Without it such a cluster has the prior of the other clusters, which predicts better where rows
-# are few, but a page would then show two models of one dataset.
-ALONE_IS_OWN = True
 
 Refit = Callable[[Moments], FloatArray]
 FindVariances = Callable[[Moments], Hyper]
@@ -90,28 +86,22 @@ def centres_of(hyper: Hyper) -> FindCentre:
 
 
 def clusters(labels: IntArray, hyper: Hyper, find_centre: FindCentre | None = None) -> Refit:
-    """Fit one model to each cluster; a cluster of one dataset has that dataset's own model.
+    """Fit one model to each cluster.
 
-    Coefficients of the other clusters have the prior under which their evidence was computed
-    (`models.cluster_fit`). A cluster has the mean noise of its rows, and its rows count alike: a
-    quiet dataset must not decide for the others. `find_centre` gives the common centre of moments,
-    if some are known already.
+    Coefficients have the prior under which their evidence was computed (`models.cluster_fit`); it
+    matters only where a cluster has few rows for its columns. A cluster has the mean noise of its
+    rows, and its rows count alike: a quiet dataset must not decide for the others. `find_centre`
+    gives the common centre of moments, if some are known already.
     """
     find = find_centre or centres_of(hyper)
-    alone = (np.bincount(labels)[labels] == 1) & ALONE_IS_OWN
 
     def refit(moments: Moments) -> FloatArray:
         unions = moments.sum_by(labels)
         if moments.unit_noise:  # moments of a likelihood follow the coefficients of the clusters
             count = unions.shape[0]
-            beta = coefficients(unions, replace(hyper, relative=np.ones(count)))[labels]
-        else:
-            noise = union_noise(moments, hyper, labels)
-            beta = fit_clusters(unions.G, unions.h, noise, find(moments), hyper)[labels]
-        if alone.any():
-            own = separate_ridged if moments.unit_noise else separate
-            beta[alone] = own(moments)[alone]
-        return beta
+            return coefficients(unions, replace(hyper, relative=np.ones(count)))[labels]
+        noise = union_noise(moments, hyper, labels)
+        return fit_clusters(unions.G, unions.h, noise, find(moments), hyper)[labels]
 
     return refit
 
