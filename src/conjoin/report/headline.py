@@ -199,7 +199,7 @@ def winners_in_words(one: Facts, datasets: int) -> str:
     worst = f" (most: {_dataset(loser, 'higher')})" if loser else ""
     has = "has" if one["lower"] == 1 else "have"
     return (
-        f"{one['lower']:,} of {datasets:,} datasets {has} a lower error than with their own "
+        f"{one['lower']:,} of {datasets:,} datasets {has} a lower error than with a separate "
         f"model{best}, {one['higher']:,} a higher one{worst}."
     )
 

@@ -140,7 +140,7 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
         outside["full"] = full_outside(find_diagonal, start.noise)
     noise = start.noise
     low = None if is_large(moments) else fit_low_rank(moments, noise.before(hypers["partial"]))
-    # Clusters span a subspace too. There the mixture describes them better, and says so by evidence.
+    # Clusters span a subspace too, but there the mixture has the better evidence.
     if low is not None and low.criterion > search.mixture.log_evidence:
         refits["lowrank"] = partial_pooling(noise.apply(low.hyper, moments))
         outside["lowrank"] = low_rank_outside(find_diagonal, low.rank, noise)
