@@ -102,7 +102,8 @@ def test_the_page_names_the_options_that_are_not_defaults():
 # Another value than the default for every option.
 OTHERS = {
     "target": "z", "by": ["s"], "method": "bic", "strategy": "best", "grouping": "agglomerative",
-    "weigh_by": "rows", "delta": 0.2, "folds": 7, "random_state": 3, "features": ["a"],
+    "weigh_by": "rows", "delta": 0.2, "verdict": "gaussian", "folds": 7, "random_state": 3,
+    "features": ["a"],
     "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",
     "category": ["a"], "ignore": ["b"], "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1", "learn_share": 0.3,

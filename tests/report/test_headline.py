@@ -157,15 +157,15 @@ def test_datasets_that_carry_a_comparison_are_named():
         "RMSE is 2.0 % lower (90 % interval 1.0 % to 3.0 %)."
     )
     assert found[4] == (
-        "2 of 3 datasets have a lower error than with their own model (most: 'c', 60.0 % lower), 1 "
-        "a higher one (most: 'a', 2.0 % higher)."
+        "2 of 3 datasets have a lower error than with a separate model (most: 'c', 60.0 % lower), "
+        "1 a higher one (most: 'a', 2.0 % higher)."
     )
 
 
 def test_winners_that_are_not_there():
     none = {"lower": 0, "higher": 0, "winner": None, "loser": None}
     assert winners_in_words(none, 4) == (
-        "All 4 datasets have the same error as with their own model."
+        "All 4 datasets have the same error as with a separate model."
     )
 
 

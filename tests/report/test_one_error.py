@@ -103,7 +103,7 @@ def test_clusters_and_the_pooled_model_have_the_error_of_their_strategies(result
 
 def test_columns_of_datasets_are_strategies(result):
     details = result.analysis.details.errors
-    same = {"own": "separate", "cluster": "clusters", "pooled": "pooled"}
+    same = {"cluster": "clusters", "pooled": "pooled"}
     for key, strategy in same.items():
         models = result.using(strategy).coefficients
         for k, (name, model) in enumerate(models.items()):
@@ -116,7 +116,7 @@ def test_facts_have_the_errors_of_the_result(result):
         assert line["error"] == result.errors[name].error
     for one, page, model in zip(found["clusters"], found["details"]["clusters"], result.models):
         assert one["error"] == model.error
-        own = {n: m.error for n, m in result.using("separate").coefficients.items()}
+        own = dict(zip(result.labels, result.analysis.details.errors["own"]))
         used = {n: m.error for n, m in result.coefficients.items()}
         shown = math.sqrt if result.family == "gaussian" else float
         assert page["own"] == pytest.approx(shown(mean_error(result, one["datasets"], own)))
@@ -131,7 +131,10 @@ def test_facts_have_the_errors_of_the_result(result):
         for key, shown in page["models"].items():
             assert explained["models"][key]["shown"] == shown
         own = explained["models"]["own"]["error"]
-        assert own == result.using("separate").coefficients[name].error
+        assert own == result.analysis.details.errors["own"][list(result.labels).index(name)]
+        if len(result.clusters[result.labels[name]]) == 1:
+            alone = result.models[result.labels[name]].error
+            assert own == explained["models"]["cluster"]["error"] == pytest.approx(alone, rel=1e-9)
 
 
 def test_sentences_have_the_numbers_of_the_tables(result):

@@ -36,8 +36,8 @@ def test_errors_of_datasets_agree_with_the_result(found):
         assert line["models"][line["lowest"]] == min(line["models"].values())
     pooled = np.mean([line["models"]["pooled"] ** 2 for line in lines.values()])
     assert pooled == pytest.approx(result.pooled.error)
-    separate = np.mean([line["models"]["own"] ** 2 for line in lines.values()])
-    assert separate == pytest.approx(result.errors["separate"].error)
+    own = np.mean([line["models"]["own"] ** 2 for line in lines.values()])
+    assert own == pytest.approx(result.analysis.details.errors["own"].mean())
 
 
 def test_reasons_are_those_of_the_alternatives(found):

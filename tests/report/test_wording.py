@@ -16,11 +16,13 @@ def test_changes():
 
 
 def test_notes_on_a_ledger_come_where_they_are_needed():
-    line = {"gain": 1.0, "interval": [0.0, 2.0], "joined": True, "verdict": "undecided"}
+    line = {
+        "gain": 1.0, "interval": [0.0, 2.0], "joined": True, "verdict": "undecided",
+        "adjusted_p": 0.2,
+    }  # fmt: skip
     measure = measure_of("gaussian")
     assert len(wording.ledger_notes([line], measure)) == 2
-    above = wording.ledger_notes([{**line, "gain": 3.0}], measure)
-    assert above[2] == wording.ABOVE_INTERVAL
+    assert wording.ledger_notes([line, line], measure)[2] == wording.ADJUSTED
     apart = wording.ledger_notes([{**line, "verdict": "apart"}], measure)
     assert apart[2].startswith("Some lines say 'apart' and are joined")
 
@@ -66,7 +68,7 @@ def test_rows_that_settle_a_comparison():
     base = {
         "verdict": "undecided", "join": True, "gain": None, "interval": [None, None], "delta": 0.1,
         "rows_to_settle": None, "method": "risk", "score": 0.1, "family": "gaussian",
-        "shown_separate": 1.0, "shown_joined": 1.0,
+        "few_rows_decide": False, "shown_separate": 1.0, "shown_joined": 1.0,
         "models": {"a": {"rows": 100}, "b": {"rows": 60}},
     }  # fmt: skip
     never = wording.comparison_in_words(base, "a", "b")

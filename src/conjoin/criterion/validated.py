@@ -39,9 +39,8 @@ class Validated:
     Examples
     --------
     >>> import conjoin
-    >>> x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    >>> one = {"x": x, "y": [1.1, 1.9, 3.2, 3.9, 5.1, 5.8]}
-    >>> two = {"x": x, "y": [1.0, 2.1, 2.9, 4.2, 4.9, 6.1]}
+    >>> from conjoin.datasets import make_pair
+    >>> one, two = make_pair(p=5, n=40, d=0.0).tables().values()
     >>> conjoin.compare(one, two, target="y", method=conjoin.Validated(folds=5)).join
     True
     """

@@ -56,7 +56,7 @@ def estimate_errors(
     The partition of "clusters" and "plain" has seen the held-out rows, so their errors are not
     called the lowest where the fair one is known. `scale` is what a unit of the losses is worth.
     """
-    kept = ["clusters", "plain"] if SEARCHED in held else []
+    kept = [one for one in ("clusters", "plain") if one in held and SEARCHED in held]
     fair = [name for name in held if name not in kept]
     losses = np.stack([held[name].losses for name in (*fair, *kept)])
     found = dict(zip((*fair, *kept), zip(*summarise(losses, w, weights, len(fair)))))

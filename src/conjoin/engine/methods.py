@@ -71,7 +71,8 @@ class Candidates:
 
     def fit(self, labels: IntArray) -> Validated:
         """Fit one model to each cluster, on all rows and outside each fold."""
-        refit = clusters(labels, self.start.hyper, self.find_centre)
+        exact = self.start.problem.exact
+        refit = clusters(labels, self.start.hyper, self.find_centre, exact=exact)
         return validate(refit, self.start.problem)
 
     def fit_plain(self, labels: IntArray) -> Validated:

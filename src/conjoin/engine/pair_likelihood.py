@@ -1,9 +1,10 @@
 """Two datasets whose target is a class or a count.
 
 A collection of two and a request enter, a `Comparison` leaves. Errors are those on held-out rows,
-and so are their difference, the gain, and the point decision: the quadratic form of the loss is too
-flat where datasets are small and far apart. The verdict and its interval come from moments; where
-held-out rows contradict the verdict, it is "undecided", and the interval always holds the gain.
+and so is the point decision: the quadratic form of the loss is too flat where datasets are small
+and far apart. The gain and its interval come from moments. Where the gain has another sign than the
+difference of the errors, it is that difference. Where it contradicts the verdict, the verdict is
+"undecided". The interval always holds the gain.
 """
 
 import numpy as np
@@ -33,13 +34,16 @@ def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> 
         start, facts = start_values(study.given), DatasetFacts.of(collection)
         judge = make_judge(study, start)
         answers, ends = judge.verdicts(PAIR, delta=request.delta, interval=True)
-        refits = (separate_ridged, clusters(np.zeros(2, dtype=int), start.hyper))
+        refits = (separate_ridged, clusters(np.zeros(2, dtype=int), start.hyper, exact=False))
         fits = [validate(refit, start.problem) for refit in refits]
     own, both = (fit.losses.sum(axis=0) / judge.moments.w for fit in fits)
     basis, rows = study.basis, collection.sizes
     fit_a, fit_b = (facts.model(basis, fits[0].coef[k], rows[k], float(own[k])) for k in (0, 1))
     joined = facts.model(basis, fits[1].coef[0], sum(rows), float(both.mean()))
-    gain = float(own.mean() - both.mean())
+    lead = float(own.mean() - both.mean())
+    gain = float(judge.gains(PAIR)[0]) * study.gain_scale
+    if gain * lead < 0:  # moments and held-out rows disagree: the errors that are shown decide
+        gain = lead
     # A verdict that held-out rows contradict is none.
     denied = (answers[0] == "join" and gain < 0) or (answers[0] == "apart" and gain > 0)
     verdict = "undecided" if denied else answers[0]
@@ -48,12 +52,12 @@ def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> 
     above = _upper_limit(fits[0].losses - fits[1].losses, judge.moments.w, request.delta)
     return Comparison(
         verdict=verdict,
-        join=gain > 0,
+        join=lead > 0 if verdict == "undecided" else verdict == "join",
         gain=gain,
         interval=(min(low, gain), max(high, gain) if verdict == "apart" else max(high, above)),
         delta=request.delta,
         rows_to_settle=more_rows,
-        score=gain,
+        score=lead,
         threshold=0.0,
         phi=UNKNOWN,
         psi=UNKNOWN,

@@ -192,6 +192,8 @@ def _from_rows(prior: Prior, Z: FloatArray, t: FloatArray) -> Update:
 def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily) -> Placed:
     """Return the same for classes and counts, by Laplace's approximation."""
     count, noise, shares = len(prior.centre), prior.noise, prior.shares / prior.shares.sum()
+    if len(y) == 0:
+        return Placed(shares, prior.centre, 0.0)
     rows = PaddedRows(
         np.broadcast_to(Z, (count, *Z.shape)),
         np.broadcast_to(y, (count, len(y))),

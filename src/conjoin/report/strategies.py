@@ -35,7 +35,7 @@ def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
     measure = measure_of(result.family)
     found = {}
     for name, e in result.errors.items():
-        kept = name == "clusters" and SEARCHED in result.errors
+        kept = name in ("clusters", "plain") and SEARCHED in result.errors
         percent, spread = (None, None) if kept else _behind(e, measure)
         found[name] = {
             "error": finite(e.error),

@@ -138,7 +138,7 @@ def by_error(strategies: Mapping[str, Facts]) -> list[tuple[str, Facts]]:
 
     def rank(item: tuple[str, Facts]) -> tuple[float, bool]:
         name, line = item
-        kept = name == "clusters" and SEARCHED in strategies
+        kept = name in ("clusters", "plain") and SEARCHED in strategies
         return or_infinite((strategies[SEARCHED] if kept else line)["error"]), kept
 
     return sorted(strategies.items(), key=rank)

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 LEAST_PROBABILITY = 1e-300  # in place of zero, whose logarithm is infinite
 NO_PRIOR = (
-    "The model file has no learned prior: an older version of conjoin wrote it, or it knows a "
-    "single dataset. The model of the new dataset is an average over clusters. Fit the model again "
-    "for a better one."
+    "The model file has no learned prior, because an older version of conjoin wrote it. The model "
+    "of the new dataset is an average over clusters. Fit the model again for a better one."
 )
 
 
@@ -29,7 +28,7 @@ def assign(result: "Partition", rows: FloatArray, target: FloatArray) -> Assignm
     """Return the model of a new dataset, its errors and the most likely cluster."""
     response, placement = result.schema.response, result.analysis.placement
     family, strategy = family_of(response), result.strategy
-    if not placement.priors:
+    if not placement.priors and len(result.labels) > 1:
         warn_caller(NO_PRIOR)
     probability = placement.place(rows, target, family)[0]
     beta = placement.fit(rows, target, strategy, family)

@@ -44,7 +44,7 @@ class Comparison:
         The two separate models and the joint one, each fitted to all its rows.
     error_separate, error_joined : float
         Estimated error on new rows, averaged over the two datasets, of the separate models and of
-        the joint one. Their difference is the gain, except for classes and counts.
+        the joint one. Their difference is the gain; for classes and counts it has the same sign.
     few_rows_decide : bool
         Whether a few rows with extreme values carry the fits. Then new rows may be unlike all rows
         at hand, and the upper end of the interval is infinite unless the verdict is "apart".

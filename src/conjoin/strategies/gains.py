@@ -48,7 +48,7 @@ class ValidatedGains:
     def _find(self, left: Group, right: Group) -> float:
         side = np.repeat([0, 1], [len(left), len(right)])
         problem = self.problem.of_datasets([*left, *right])
-        refits = (separate_clusters(side), clusters(np.zeros_like(side), self.hyper))
+        refits = (separate_clusters(side), clusters(np.zeros_like(side), self.hyper, exact=False))
         apart, joined = (
             validate(refit, problem).losses.sum(axis=0) / problem.moments.w for refit in refits
         )

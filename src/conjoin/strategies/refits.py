@@ -85,19 +85,21 @@ def centres_of(hyper: Hyper) -> FindCentre:
     return _remembered(lambda moments: centre(moments, hyper))
 
 
-def clusters(labels: IntArray, hyper: Hyper, find_centre: FindCentre | None = None) -> Refit:
+def clusters(
+    labels: IntArray, hyper: Hyper, find_centre: FindCentre | None = None, *, exact: bool = True
+) -> Refit:
     """Fit one model to each cluster.
 
     Coefficients have the prior under which their evidence was computed (`models.cluster_fit`); it
     matters only where a cluster has few rows for its columns. A cluster has the mean noise of its
     rows, and its rows count alike: a quiet dataset must not decide for the others. `find_centre`
-    gives the common centre of moments, if some are known already.
+    gives the common centre of moments, if some are known already. `exact` is that of the problem.
     """
     find = find_centre or centres_of(hyper)
 
     def refit(moments: Moments) -> FloatArray:
         unions = moments.sum_by(labels)
-        if moments.unit_noise:  # moments of a likelihood follow the coefficients of the clusters
+        if not exact:  # moments of a likelihood follow the coefficients of the clusters
             count = unions.shape[0]
             return coefficients(unions, replace(hyper, relative=np.ones(count)))[labels]
         noise = union_noise(moments, hyper, labels)

@@ -136,7 +136,7 @@ def validate_partition(find: FindPartition, start: Start) -> FloatArray:
         rest = moments - folds[:, held_out].union(1)
         known = start.noise.fit(rest, SLOPES) if is_small(moments) else hyper
         kept = np.setdiff1d(np.arange(F), held_out)
-        refit = clusters(find(rest, known, folds[:, kept]), hyper)
+        refit = clusters(find(rest, known, folds[:, kept]), hyper, exact=problem.exact)
         near = fit(refit, problem)[1]
         beta[held_out] = refit(near.moments - near.folds[:, held_out].union(1))
     return problem.loss(beta)
