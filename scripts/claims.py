@@ -24,7 +24,7 @@ from benchmarks.arena.data import splits
 from benchmarks.arena.regression.measure import load
 
 # One table of each source that has at least ten datasets, and three with fewer: few and many
-# datasets, few and many rows, with and without wild fits. Chosen before any was run.
+# datasets, few and many rows, with and without wild fits.
 TABLES = ("sleepstudy", "radon", "sbsd_hour", "dfoip", "wdaf_store", "ppge", "diamonds_clarity",
           "parkinsons_motor", "nycflights_carrier", "bikeshare_weather")  # fmt: skip
 SHARE = 0.7  # of the rows of every dataset to fit to, as the claim is about
