@@ -231,7 +231,7 @@ def complete(words, tmp_path):
 def test_completion_knows_commands_options_and_words(tmp_path):
     assert complete("conjoin par", tmp_path) == ["partition"]
     assert complete("conjoin partition --str", tmp_path) == ["--strategy"]
-    assert complete("conjoin partition --strategy p", tmp_path) == ["pooled", "partial"]
+    assert complete("conjoin partition --strategy p", tmp_path) == ["pooled", "plain", "partial"]
     assert complete("conjoin predict --on-unseen n", tmp_path) == ["nearest"]
 
 

@@ -77,7 +77,9 @@ def test_no_distance_makes_one_cluster(classes):
         result = conjoin.partition(near.tables(), target="y")
         found.append(len(result.clusters))
         assert result.errors["auto"].error <= 1.01 * result.errors["pooled"].error
-    assert found.count(1) >= 4
+    # A join of equal datasets is undone where its error rises by more than a standard error, which
+    # chance does for one join in six.
+    assert found.count(1) >= 3
     assert max(found) <= 3
 
 

@@ -21,6 +21,9 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.grouping.agglomerative import NEIGHBOURS, Tree, relabel
 
+# Decimals of changes and standard errors, in units of the target's variance. Where a join changes
+# nothing, their last digits are rounding, which must not decide.
+DECIMALS = 9
 # Rounds in which clusters join others: each takes part in one join of a round.
 JOIN_ROUNDS = 50
 # Joins from which verdicts are asked for only where the validated error does not fall by more than
@@ -77,7 +80,7 @@ class _Checks:
         """Return the change of the validated error by each join, and its standard error."""
         new = list(dict.fromkeys(join for join in joins if join not in self._changes))
         if new:
-            change, error = self.changes(new)
+            change, error = (np.round(values, DECIMALS) for values in self.changes(new))
             self._changes.update(zip(new, zip(change.tolist(), error.tolist())))
         return [self._changes[join] for join in joins]
 
