@@ -40,7 +40,7 @@ class Validated:
     --------
     >>> import conjoin
     >>> from conjoin.datasets import make_pair
-    >>> one, two = make_pair(p=5, n=40, d=0.0).tables().values()
+    >>> one, two = make_pair(p=8, n=60, d=0.0).tables().values()
     >>> conjoin.compare(one, two, target="y", method=conjoin.Validated(folds=5)).join
     True
     """

@@ -9,7 +9,7 @@ from conjoin._typing import IntArray
 from conjoin.engine.methods import METHODS, Chosen
 from conjoin.grouping.search import Search
 from conjoin.grouping.stability import half_weights, mean_agreement, partitions_of_halves
-from conjoin.models.effort import is_small
+from conjoin.models.effort import LARGE, SMALL, is_small, operations
 from conjoin.models.partial import SLOPES
 from conjoin.moments import Moments
 from conjoin.result.stability import Stability
@@ -40,10 +40,13 @@ def find_stability(
 ) -> Stability | None:
     """Search again in random halves of the rows.
 
-    None for a method that cannot search again, for more datasets than that is quick for, and where
-    validation preferred one model for all to the clusters of the search.
+    None for a method that cannot search again, for more datasets or columns than that is quick for,
+    and where validation preferred one model for all to the clusters of the search.
     """
     known, resamples = METHODS.get(method), number_of_resamples(len(names))
+    work = operations(start.problem.moments)
+    if work > SMALL:  # one search takes a second or more
+        resamples = min(resamples, RESAMPLES[-1][1] if work < LARGE else 0)
     overruled = chosen.labels.max() == 0 and (search is None or search.labels.max() > 0)
     if known is None or known.find_outside is None or resamples == 0 or overruled:
         return None
