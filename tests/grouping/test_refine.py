@@ -13,14 +13,12 @@ def never(pairs):
     return np.zeros(len(pairs), dtype=bool)
 
 
-def by_blocks(blocks, few=()):
+def by_blocks(blocks):
     """Return changes that are below zero inside blocks, and high across them."""
 
     def changes(pairs):
         same = [len({blocks[k] for k in (*a, *b)}) == 1 for a, b in pairs]
-        too_few = [len(a) == 1 and a[0] in few or len(b) == 1 and b[0] in few for a, b in pairs]
-        change = np.where(same, -2.0, 2.0)
-        return change, np.where(too_few, np.inf, np.ones(len(pairs)))
+        return np.where(same, -2.0, 2.0), np.ones(len(pairs))
 
     return changes
 

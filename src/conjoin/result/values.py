@@ -69,8 +69,7 @@ class Merge:
         Change of the error on held-out rows when the two groups get one model, averaged over their
         datasets. Below zero they predict better together. It is nan if it is not known.
     standard_error : float
-        Standard error of `validated_change`; infinite where a dataset has too few rows for a model
-        of its own.
+        Standard error of `validated_change`.
     """
 
     left: tuple[str, ...]
