@@ -30,7 +30,7 @@ ORDER = (
     ("strategies",),
     ("tables",),
     ("sources",),
-    ("representations",),
+    ("representations", "learners"),
     ("paper",),
     ("result",),
     ("engine",),
@@ -42,7 +42,7 @@ ORDER = (
     ("conjoin",),
 )
 # Imports inside methods that go to a later room: a result can write its own report.
-DOORS = {("result.partition", "report.html"), ("result.plots", "report.plots"),
+DOORS = {("result.plots", "report.html"), ("result.plots", "report.plots"),
          ("result.partition", "report.wording"), ("result.partition", "report.notices"),
          ("result.comparison", "report.notices")}  # fmt: skip
 MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8

@@ -44,7 +44,7 @@ def planted(rank: int, seed: int) -> tuple[dict[str, dict[str, object]], np.ndar
 def both(make: object) -> tuple[conjoin.Partition, conjoin.Partition]:
     """Return the result with and without the strategy."""
     assert callable(make)
-    with mock.patch.object(plan, "fit_low_rank", lambda moments, start: None):
+    with mock.patch.object(plan, "fit_low_rank", lambda *given: None):
         without = make()
     return make(), without
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conjoin.errors import ArgumentError
-from conjoin.files import replacing, write_text
+from conjoin.files import replacing, write_text, write_together
 
 
 def test_text_replaces_the_old_file(tmp_path):
@@ -48,3 +48,25 @@ def test_a_file_that_cannot_be_written(tmp_path):
         with pytest.raises(ArgumentError, match="cannot be written .*; name a file in a folder"):
             write_text(path, "text")
     assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("fails", [0, 1])
+def test_files_are_written_together_or_not_at_all(tmp_path, monkeypatch, old, fails):
+    paths = [tmp_path / "b.bin", tmp_path / "a.txt"]
+    if old:
+        write_together({path: b"old" for path in paths})
+    replace = Path.replace
+
+    def interrupted(self, target):
+        if Path(target) == paths[fails] and self.suffix == ".new":
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", interrupted)
+        write_together({path: b"new" for path in paths})
+    left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert left == ({"a.txt": b"old", "b.bin": b"old"} if old else {})
+    write_together({path: b"new" for path in paths})
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"new"}

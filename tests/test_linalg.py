@@ -91,6 +91,27 @@ def test_definite_matrices_of_any_size_are_inverted_and_solved(p):
     assert_allclose([logdets, again], [np.linalg.slogdet(M)[1]] * 2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("p", [1, 5, linalg.MOST_COLUMNS_SWEPT])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_many_small_matrices_are_eliminated_together(p, scale):
+    rng = np.random.default_rng(p)
+    X = rng.standard_normal((linalg.SWEPT_TOGETHER + 90, 2 * p, p))
+    M = scale * np.swapaxes(X, 1, 2) @ X + np.eye(p)
+    inverses, logdets = linalg.definite_inverse_and_logdet(M)
+    assert_allclose(inverses, np.linalg.inv(M), rtol=1e-8, atol=1e-12)
+    assert_allclose(inverses, np.swapaxes(inverses, 1, 2))
+    assert_allclose(logdets, np.linalg.slogdet(M)[1], rtol=1e-10, atol=1e-10)
+    assert_allclose(linalg.definite_inverse(M), inverses)
+    M[3, 0, 0] = -1.0  # not definite: the exact way
+    assert_allclose(linalg.definite_inverse_and_logdet(M)[0], np.linalg.inv(M))
+
+
+def test_sums_by_label():
+    values = np.arange(12.0).reshape(4, 3)
+    assert_allclose(linalg.sum_by(values, np.arange(4), 4), values)
+    assert_allclose(linalg.sum_by(values, np.array([0, 1, 0, 2]), 3)[0], values[0] + values[2])
+
+
 def test_definite_solve_equals_solve():
     rng = np.random.default_rng(9)
     X = rng.standard_normal((20, 30, 6))

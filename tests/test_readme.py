@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # Pages of docs with examples.
-SHOWN = ("tables", "representations", "report", "command-line", "paper-notes")
+SHOWN = ("tables", "representations", "report", "command-line", "paper-notes", "learners")
 PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in SHOWN)]
 BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 COMMAND = re.compile(r"^\$ conjoin (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -49,6 +49,7 @@ def assert_printed(shown, printed):
         pytest.fail(f"The page shows\n{shown}\nbut this was printed:\n{printed}")
 
 
+@pytest.mark.learner
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

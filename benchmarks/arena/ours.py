@@ -29,6 +29,13 @@ from benchmarks.arena.sides import add_run_options, parse
 STRATEGIES = (
     "auto",
     "best",
+    "linear",
+    "corrected",
+    "residual",
+    "learner named",
+    "learner pooled",
+    "learner separate",
+    "learner clusters",
     "pooled",
     "intercept",
     "slopes",
@@ -38,15 +45,24 @@ STRATEGIES = (
     "separate",
     "clusters",
 )
+# Strategies of the linear learner; "linear" is their average.
+OF_LINES = ("pooled", "intercept", "slopes", "partial", "full", "mixture", "separate", "clusters")
+# Strategies with a learner; they are run as far as time allows, so some splits have no rows.
+WITH_LEARNER = tuple(s for s in STRATEGIES if s not in (*OF_LINES, "linear"))
 # Every result has these, whatever `result.weights` lists.
-ALWAYS = ("auto", "best", "clusters")
+ALWAYS = ("auto", "best", "clusters", "linear")
 # conjoin fits no full covariance if there are more than twice as many columns as datasets.
 FEW_DATASETS = "too few datasets for a full covariance: as partial"
 
 
 def contestants(side: Side) -> list[str]:
     """Return the names of all of conjoin's contestants on a side."""
-    return [f"conjoin-{strategy}" for strategy in STRATEGIES] + list(side.own.methods)
+    return [contestant_of(strategy) for strategy in STRATEGIES] + list(side.own.methods)
+
+
+def contestant_of(strategy: str) -> str:
+    """Return what a strategy is called in the results."""
+    return f"conjoin-{strategy.replace(' ', '-')}"
 
 
 def fit(
@@ -98,7 +114,12 @@ class Cell:
         self, contestant: str, result: conjoin.Partition, strategy: str, seconds: float
     ) -> Row:
         """Return the line of a strategy of a fitted result."""
+        if strategy in OF_LINES or strategy == "linear":
+            result = result.linear
+            strategy = "auto" if strategy == "linear" else strategy
         known = strategy in (*result.weights, *ALWAYS)
+        if not known and strategy not in OF_LINES:
+            return self.row(contestant, "", seconds, "too few or too many rows for this strategy")
         used, note = (strategy, "") if known else ("partial", FEW_DATASETS)
         predictions = self.side.own.predict(result, used, self.task)
         error, remark = self.side.error(self.data, self.split, predictions)
@@ -111,17 +132,18 @@ def strategy_rows(cell: Cell) -> Iterator[Row]:
         result, seconds = fit(cell.side, cell.task)
     except conjoin.ConjoinError as refusal:
         for strategy in STRATEGIES:
-            yield cell.row(f"conjoin-{strategy}", "", 0.0, short_note(str(refusal)))
+            yield cell.row(contestant_of(strategy), "", 0.0, short_note(str(refusal)))
         return
     for strategy in STRATEGIES:
-        yield cell.judged(f"conjoin-{strategy}", result, strategy, seconds)
+        yield cell.judged(contestant_of(strategy), result, strategy, seconds)
 
 
 def method_row(cell: Cell, contestant: str) -> Row:
     """Fit the clusters of another partition method and return its row."""
     if contestant.startswith("paper") and cell.groups > MOST_GROUPS_OF_THE_PAPER:
         return cell.row(contestant, "", 0.0, f"more than {MOST_GROUPS_OF_THE_PAPER} groups")
-    options = {**cell.side.own.methods[contestant], "strategy": "clusters"}
+    own = cell.side.own.methods[contestant]
+    options = {**own, "strategy": "clusters", "learner": "linear"}
     try:
         result, seconds = fit(cell.side, cell.task, options)
     except conjoin.ConjoinError as refusal:

@@ -69,7 +69,7 @@ class Own:
 
 def used_columns(result: conjoin.Partition) -> list[int]:
     """Return the positions of the columns x0, x1, ... that a result uses."""
-    return [int(name[1:]) for name in result.features]
+    return [int(name[1:]) for name in result.schema.inputs]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
     python -m benchmarks.arena.table regression --output docs/arena.md
     python -m benchmarks.arena.table classification --output docs/classification-arena.md
+    python -m benchmarks.arena.table regression --contestants all --hindsight --seeds 0
 
 The side's ``results.csv`` enters, a page in markdown leaves. Its measures:
 
@@ -11,17 +12,20 @@ The side's ``results.csv`` enters, a page in markdown leaves. Its measures:
   split, averaged over seeds (arithmetic mean). The reference has 1 by definition; below 1 is better
   than both models, above 1 is a loss.
 - The *regret* is the relative error divided by the least relative error among given strategies on
-  the same set and share: the price of not knowing beforehand which of them to use.
+  the same set and share: the price of not knowing beforehand which of them to use. With
+  ``--hindsight`` a second regret compares with the best of all contestants, shown or not.
 """
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.arena.learners import NAMES as LEARNERS
+from benchmarks.arena.ours import WITH_LEARNER, contestant_of
 from benchmarks.arena.results import CELL, KEY, read_results
 from benchmarks.arena.side import Page, Side
 from benchmarks.arena.sides import parse
@@ -30,6 +34,8 @@ REFERENCES = ("separate", "pooled")
 README = "benchmarks/arena/README.md"
 # A note that starts so is not a failure: the contestant is not made for such sets.
 NOT_RUN = "NotImplementedError"
+# Words for `--contestants`: all but the trees of `benchmarks.arena.learners`; every contestant.
+LINES, ALL = "lines", "all"
 
 
 @dataclass(frozen=True)
@@ -96,15 +102,61 @@ def _pivot(results: pd.DataFrame, values: str) -> pd.DataFrame:
     return table.reindex(index=splits, columns=results["contestant"].unique())
 
 
-def summarise(scores: Scores, strategies: Sequence[str] = ()) -> pd.DataFrame:
-    """Summarise every contestant over sets and shares.
+def choose(scores: Scores, contestants: str) -> list[str]:
+    """Return the contestants that are shown.
+
+    Parameters
+    ----------
+    scores : Scores
+        Relative errors.
+    contestants : str
+        "lines" for all but boosted trees and forests, "all", or names separated by commas.
+    """
+    known = list(scores.relative.columns)
+    if contestants in (LINES, ALL):
+        bent = {*LEARNERS, *map(contestant_of, WITH_LEARNER)}
+        return [name for name in known if contestants == ALL or name not in bent]
+    return _known(scores, contestants.split(","))
+
+
+def _known(scores: Scores, names: Sequence[str]) -> list[str]:
+    """Return the names as a list, or say which of them have no results."""
+    unknown = set(names) - set(scores.relative.columns)
+    if unknown:
+        there = ", ".join(scores.relative.columns)
+        raise ValueError(f"No results of {sorted(unknown)}; there are {there}.")
+    return list(names)
+
+
+def common(scores: Scores, shown: Sequence[str]) -> Scores:
+    """Keep the sets and shares for which all contestants shown have a relative error."""
+    kept = scores.relative.index[scores.relative[list(shown)].notna().all(axis=1)]
+    return replace(
+        scores,
+        relative=scores.relative.loc[kept],
+        reference=scores.reference.loc[kept],
+        failed=scores.failed.loc[kept],
+    )
+
+
+def summarise(
+    scores: Scores,
+    strategies: Sequence[str] = (),
+    shown: Sequence[str] = (),
+    hindsight: bool = False,
+) -> pd.DataFrame:
+    """Summarise contestants over sets and shares.
 
     Parameters
     ----------
     scores : Scores
         Relative errors.
     strategies : sequence of str
-        The contestants that the regret compares with; all of them by default.
+        The contestants that the regret compares with; those shown by default.
+    shown : sequence of str
+        The contestants to summarise; all of them by default.
+    hindsight : bool
+        Whether two columns have the regret to the best of all contestants, shown or not.
 
     Returns
     -------
@@ -112,21 +164,21 @@ def summarise(scores: Scores, strategies: Sequence[str] = ()) -> pd.DataFrame:
         One row for each contestant, the smallest geometric mean first.
     """
     relative = scores.relative
-    unknown = set(strategies) - set(relative.columns)
-    if unknown:
-        raise ValueError(
-            f"No results of {sorted(unknown)}; there are {', '.join(relative.columns)}."
-        )
-    best = relative[list(strategies or relative.columns)].min(axis=1)
-    rows = [_summary_row(name, relative[name], best, scores.seconds) for name in relative]
-    return pd.DataFrame(rows).sort_values("geometric mean", kind="stable", ignore_index=True)
+    names = list(shown or relative.columns)
+    best = relative[_known(scores, strategies) or names].min(axis=1)
+    of_all = relative.min(axis=1) if hindsight else None
+    rows = [_summary_row(name, relative[name], best, of_all) for name in names]
+    table = pd.DataFrame(rows).assign(seconds=[scores.seconds[name] for name in names])
+    return table.sort_values("geometric mean", kind="stable", ignore_index=True)
 
 
 def _summary_row(
-    name: str, relative: "pd.Series[float]", best: "pd.Series[float]", seconds: "pd.Series[float]"
+    name: str,
+    relative: "pd.Series[float]",
+    best: "pd.Series[float]",
+    of_all: "pd.Series[float] | None",
 ) -> dict[str, object]:
     known = relative.dropna()
-    regret = (relative / best).dropna()
     place = " ".join(map(str, known.idxmax())) if len(known) else ""
     return {
         "contestant": name,
@@ -136,21 +188,35 @@ def _summary_row(
         "worst on": place,
         "below 1": int((known < 1).sum()),
         "above 1": int((known > 1).sum()),
-        "regret": _geometric_mean(regret),
-        "worst regret": regret.max(),
+        **_regret(relative / best, "regret"),
+        **({} if of_all is None else _regret(relative / of_all, "regret to all")),
         "cells": f"{len(known)} of {len(relative)}",
-        "seconds": seconds[name],
     }
+
+
+def _regret(ratios: "pd.Series[float]", name: str) -> dict[str, object]:
+    known = ratios.dropna()
+    return {name: _geometric_mean(known), f"worst {name}": known.max()}
 
 
 def _geometric_mean(values: "pd.Series[float]") -> float:
     return float(np.exp(np.log(values).mean()))
 
 
-def render(scores: Scores, page: Page, strategies: Sequence[str] = ()) -> str:
-    """Write both tables and what their columns mean, as markdown."""
-    summary = summarise(scores, strategies)
-    compared = ", ".join(f"`{name}`" for name in strategies) or "all contestants"
+def render(
+    scores: Scores,
+    page: Page,
+    strategies: Sequence[str] = (),
+    shown: Sequence[str] = (),
+    hindsight: bool = False,
+) -> str:
+    """Write both tables and what their columns mean, as markdown; arguments as in `summarise`."""
+    summary = summarise(scores, strategies, shown, hindsight)
+    compared = ", ".join(f"`{name}`" for name in strategies) or "all contestants of this table"
+    of_all = (
+        " *Regret to all* compares with the best of all contestants that were run, also of those "
+        "that are not on this page."
+    )
     parts = [
         f"# {page.title}",
         _introduction(scores, page),
@@ -158,12 +224,12 @@ def render(scores: Scores, page: Page, strategies: Sequence[str] = ()) -> str:
         "Geometric mean, median and worst are those of the relative error over sets and shares. "
         "*Below 1* and *above 1* count wins and losses against the reference.",
         "*Regret* is the relative error divided by the least one on the same set and share "
-        f"(geometric mean, and worst). It compares with: {compared}.",
+        f"(geometric mean, and worst). It compares with: {compared}." + of_all * hindsight,
         "*Cells* are the sets and shares with a result for every seed; only these enter a "
         "contestant's row. *Seconds* is the total time of all fits and predictions on one thread.",
         *filter(None, [page.names]),
         _markdown(summary.columns, summary.to_numpy(dtype=object)),
-        *_failures(scores),
+        *_failures(scores, list(summary["contestant"])),
         "## Sets",
         " ".join(
             filter(None, ["Relative errors. The least one of a row is in bold.", page.blanks])
@@ -189,9 +255,10 @@ def _introduction(scores: Scores, page: Page) -> str:
     )
 
 
-def _failures(scores: Scores) -> list[str]:
+def _failures(scores: Scores, contestants: Sequence[str]) -> list[str]:
     """Return a paragraph that lists failed fits, or nothing."""
-    stacked = scores.failed.stack()
+    shown = [name for name in scores.failed.columns if name in contestants]
+    stacked = scores.failed[shown].stack()
     lines = [
         f"- `{name}` on {set_name}, share {share:g}: {int(count)} fits"
         for (set_name, share, name), count in stacked[stacked > 0].items()
@@ -236,11 +303,14 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.3g}"
 
 
-def other_references(results: pd.DataFrame, page: Page, strategies: Sequence[str]) -> str:
+def other_references(
+    results: pd.DataFrame, page: Page, strategies: Sequence[str], contestants: str = LINES
+) -> str:
     """Write the summary with the page's other references, or nothing without results of these."""
     if not page.others or not set(page.others) <= set(results["contestant"]):
         return ""
-    table = summarise(score(results, page.others), strategies)
+    scores = score(results, page.others)
+    table = summarise(scores, strategies, choose(scores, contestants))
     shown = _markdown(table.columns, table.to_numpy(dtype=object))
     return f"\n## Other references\n\n{page.why}\n\n{shown}\n"
 
@@ -251,8 +321,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     side, options = parse("table", description, _add_options, arguments)
     strategies = [name for name in options.strategies.split(",") if name]
     results = read_results(options.results)
-    text = render(score(results, options.references.split(",")), side.page, strategies)
-    text += other_references(results, side.page, strategies)
+    if options.seeds:
+        results = results[results["seed"].isin(options.seeds)]
+    scores = score(results, options.references.split(","))
+    shown = choose(scores, options.contestants)
+    scores = common(scores, shown) if options.common else scores
+    text = render(scores, side.page, strategies, shown, options.hindsight)
+    text += other_references(results, side.page, strategies, options.contestants)
     if options.output is None:
         print(text, end="")
     else:
@@ -265,6 +340,11 @@ def _add_options(parser: argparse.ArgumentParser, side: Side) -> None:
     add("--results", type=Path, default=side.results, help="CSV file of the runs")
     add("--strategies", default="", help="a,b,c: contestants that the regret compares with")
     add("--references", default=",".join(REFERENCES), help="a,b: other models to divide by")
+    shown = f"a,b,c: what is shown; or {ALL}; by default {LINES}: all but trees and forests"
+    add("--contestants", default=LINES, help=shown)
+    add("--seeds", nargs="+", type=int, help="only these seeds; all by default")
+    add("--common", action="store_true", help="only sets and shares that all shown have")
+    add("--hindsight", action="store_true", help="also the regret to the best of all contestants")
     add("--output", type=Path, help="markdown file; printed if not given")
 
 

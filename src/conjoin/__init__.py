@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from conjoin.criterion import Risk, Validated
     from conjoin.errors import ConjoinError, ConjoinWarning
     from conjoin.estimators.join import JoinClassifier, JoinRegressor
+    from conjoin.learners.boosting import Boosting
     from conjoin.paper.bound import Bound
     from conjoin.paper.design import Gaussian
     from conjoin.paper.direct import Direct
@@ -35,6 +36,7 @@ _HOMES = {
     "conjoin.paper.tuned": ("Tuned",),
     "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
     "conjoin.estimators.join": ("JoinClassifier", "JoinRegressor"),
+    "conjoin.learners.boosting": ("Boosting",),
     "conjoin.api.compare": ("compare",),
     "conjoin.api.partition": ("partition",),
     "conjoin.result.fits": ("LinearFit", "LogisticFit"),
@@ -49,6 +51,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Alternative",
     "Assignment",
+    "Boosting",
     "Bound",
     "Comparison",
     "ConjoinError",

@@ -63,6 +63,12 @@ def side_by_side(
     return first, second
 
 
+def usable_cores() -> int:
+    """Return how many threads a library of its own threads may start, within OMP_NUM_THREADS."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(int(asked), _processors()) if asked.isdigit() and int(asked) else _processors()
+
+
 def _processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

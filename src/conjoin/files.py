@@ -5,7 +5,7 @@ An error or an interruption leaves the old file, or none, but never half of one.
 """
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,11 +33,47 @@ def write_text(path: Path, text: str) -> None:
     ArgumentError
         If the file cannot be written.
     """
+    write_together({path: text.encode("utf-8", errors="surrogatepass")})
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Write files of one folder, all of them completely or none at all.
+
+    Raises
+    ------
+    ArgumentError
+        If a file cannot be written.
+    """
+    path = list(files)[-1]
     try:
-        with replacing(path) as part:
-            part.write_text(text, encoding="utf-8", errors="surrogatepass")
+        with tempfile.TemporaryDirectory(
+            dir=path.absolute().parent, prefix=f".{path.name}."
+        ) as folder:
+            for number, data in enumerate(files.values()):
+                (Path(folder) / f"{number}.new").write_bytes(data)
+            _replace_all(list(files), Path(folder))
     except OSError as error:
         raise ArgumentError(
             f"{str(path)!r} cannot be written ({error.strerror}); name a file in a folder that "
             "exists and that you may write to."
         ) from None
+
+
+def _replace_all(paths: list[Path], folder: Path) -> None:
+    """Rename the new files in a folder to their paths; after an error bring the old ones back."""
+    new = [folder / f"{number}.new" for number in range(len(paths))]
+    old = [folder / f"{number}.old" for number in range(len(paths))]
+    try:
+        for number, path in enumerate(paths):
+            # The last file is replaced in one step: with it all are there.
+            if number < len(paths) - 1 and path.exists():
+                path.replace(old[number])
+            new[number].replace(path)
+    except BaseException:
+        if new[-1].exists():
+            for number, path in enumerate(paths):
+                if old[number].exists():
+                    old[number].replace(path)
+                elif not new[number].exists():
+                    path.unlink(missing_ok=True)
+        raise

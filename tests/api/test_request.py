@@ -101,7 +101,8 @@ def test_the_page_names_the_options_that_are_not_defaults():
 
 # Another value than the default for every option.
 OTHERS = {
-    "target": "z", "by": ["s"], "method": "bic", "strategy": "best", "grouping": "agglomerative",
+    "target": "z", "by": ["s"], "method": "bic", "learner": "boosting",
+    "strategy": "best", "grouping": "agglomerative",
     "weigh_by": "rows", "delta": 0.2, "verdict": "gaussian", "folds": 7, "random_state": 3,
     "features": ["a"],
     "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",

@@ -20,7 +20,8 @@ from conjoin.datasets import make_clusters
 
 COMMAND = [sys.executable, "-m", "conjoin.cli.main"]
 HEAVY = (
-    "numpy", "scipy", "sklearn", "duckdb", "narwhals", "pyarrow", "pandas", "polars", "rich",
+    "numpy", "scipy", "sklearn", "lightgbm", "duckdb", "narwhals", "pyarrow", "pandas", "polars",
+    "rich",
     "conjoin.api.partition", "conjoin.result.partition", "conjoin.cli.show",
 )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """Real files as they are, tried as a new user would: a sensible verdict within 30 seconds each.
 
 The limit is on processor time, which a busy machine does not change; on a quiet one the clock shows
-less. All but the large ones take 2 to 7 seconds.
+less. With lines all but the large ones take 2 to 7 seconds. Boosted trees take longer, so three
+files are tried with the default learner.
 """
 
 import os
@@ -15,6 +16,7 @@ import pytest
 from benchmarks.arena.data import shared_data
 
 LIMIT = 30
+LINES = ("--learner", "linear")
 WORST = 5  # percent by which the error may exceed that of separate models or of one pooled model
 
 # name: path, target, columns that name the dataset
@@ -107,8 +109,17 @@ def check_verdict(text):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_as_it_is_gets_a_sensible_verdict(data, name):
-    text, seconds = partition(data, *FILES[name])
+    text, seconds = partition(data, *FILES[name], *LINES)
     check_verdict(text)
+    assert seconds < LIMIT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["radon", "sleepstudy", "garments"])
+def test_the_default_learner_gives_a_verdict_too(data, name):
+    text, seconds = partition(data, *FILES[name])
+    assert re.search(r"(Best choice|In use): .*: RMSE [\d.e+]+ \(90 % interval ", text)
+    assert "corrected" in text
     assert seconds < LIMIT
 
 
@@ -116,7 +127,7 @@ def test_a_file_as_it_is_gets_a_sensible_verdict(data, name):
 @pytest.mark.parametrize("name", LARGE)
 def test_large_designs_take_longer(data, name):
     *arguments, before = LARGE[name]
-    text, seconds = partition(data, *arguments)
+    text, seconds = partition(data, *arguments, *LINES)
     check_verdict(text)
     assert seconds < 2 * before
 
@@ -125,12 +136,12 @@ def test_large_designs_take_longer(data, name):
 def test_a_target_among_the_features_is_noticed(data):
     """Rentals are the sum of two columns; without these the file is like any other."""
     path, target, by = "paper/bb/day.csv", "cnt", ["weathersit"]
-    text, _ = partition(data, path, target, by)
+    text, _ = partition(data, path, target, by, *LINES)
     assert (
         "Caution: The features predict 'cnt' almost exactly; does one of them contain it?" in text
     )
     honest = "dteday,season,holiday,workingday,temp,atemp,hum,windspeed"
-    text, seconds = partition(data, path, target, by, "--features", honest)
+    text, seconds = partition(data, path, target, by, "--features", honest, *LINES)
     assert "almost exactly" not in text
     check_verdict(text)
     assert seconds < LIMIT

@@ -5,8 +5,8 @@ from scipy import stats
 from conjoin.criterion.interval import gain_limits
 from conjoin.criterion.pair_tests import PairTests
 from conjoin.criterion.side import Side
-from conjoin.criterion.verdict import judge
 from tests.criterion.pairs import pair
+from tests.reference.pair_verdict import judge
 
 
 def test_interval_agrees_with_the_verdict_and_both_answers_occur():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from conjoin.criterion.judge import Judge
-from conjoin.criterion.verdict import judge
 from tests import collections_
 from tests.reference.merge_verdicts import judge_merge
+from tests.reference.pair_verdict import judge
 
 
 @pytest.fixture(scope="module")

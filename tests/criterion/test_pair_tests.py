@@ -6,9 +6,9 @@ from scipy import stats
 
 from conjoin.criterion.pair_tests import PairTests, decide
 from conjoin.criterion.side import Side
-from conjoin.criterion.verdict import judge
 from conjoin.moments import Moments
 from tests.criterion.pairs import pair, rows_pair
+from tests.reference.pair_verdict import judge
 
 
 @pytest.mark.parametrize("seed", range(20))

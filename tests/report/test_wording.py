@@ -70,6 +70,7 @@ def test_rows_that_settle_a_comparison():
         "rows_to_settle": None, "method": "risk", "score": 0.1, "family": "gaussian",
         "few_rows_decide": False, "shown_separate": 1.0, "shown_joined": 1.0,
         "models": {"a": {"rows": 100}, "b": {"rows": 60}},
+        "learner": "linear", "learner_errors": {}, "folds": 0, "repeats": 0,
     }  # fmt: skip
     never = wording.comparison_in_words(base, "a", "b")
     assert "Even a thousand times the rows would not settle it." in never

@@ -1,5 +1,7 @@
 """Probabilities of clusters for new rows, compared with densities computed directly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
 from conjoin.errors import DataError
+from conjoin.families import Response
 from conjoin.models.glm_families import BERNOULLI
 from conjoin.moments import Basis
 from conjoin.result.placement import Placement
@@ -50,6 +53,22 @@ def test_the_model_is_the_average_of_posterior_means():
         means.append(np.linalg.solve(precision + Z.T @ Z / placement.noise, right))
     probability, beta = placement.place(X, y)
     assert_allclose(beta, probability @ np.array(means))
+
+
+def test_only_its_own_columns_are_used():
+    placement, rng = make_placement(), np.random.default_rng(2)
+    X, y = rng.standard_normal((8, 2)), rng.standard_normal(8)
+    wide = np.column_stack([X[:, 1], np.full(8, np.nan), X[:, 0]])
+    other = replace(placement, columns=np.array([2, 0]))
+    assert_allclose(other.place(wide, y)[0], placement.place(X, y)[0], rtol=0)
+    assert_allclose(other.losses(wide, y, "auto"), placement.losses(X, y, "auto"), rtol=0)
+    assert other.nearest(wide) == placement.nearest(X)
+    beta = placement.fit(X, y, "auto")
+    assert_allclose(other.fit(wide, y, "auto"), beta, rtol=0)
+    intercept, slopes = placement.lines(beta, Response(), 2)
+    padded = other.lines(beta, Response(), 3)
+    assert_allclose(padded[0], intercept)
+    assert_allclose(padded[1], [[slopes[0, 1], 0, slopes[0, 0]]])
 
 
 def test_classes_are_placed_by_laplace():

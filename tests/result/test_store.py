@@ -99,7 +99,7 @@ def test_paths_that_cannot_be_written(of_shops, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.parametrize("step", ["write_text", "replace"])
+@pytest.mark.parametrize("step", ["write_bytes", "replace"])
 def test_an_interrupted_save_leaves_the_old_file(of_shops, path, monkeypatch, step):
     before = path.read_bytes()
 

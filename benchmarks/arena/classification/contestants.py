@@ -7,6 +7,12 @@ ImportError, the run records that and goes on.
 
 from functools import partial
 
+from benchmarks.arena.classification.learners import (
+    BoostedClassifier,
+    BoostedRandomEffectsClassifier,
+    Forest,
+    LegoBoosting,
+)
 from benchmarks.arena.classification.paper import PaperClusters
 from benchmarks.arena.classification.rivals import (
     BoostRandomEffectsBinary,
@@ -16,6 +22,7 @@ from benchmarks.arena.classification.rivals import (
     SeparateLogistic,
 )
 from benchmarks.arena.contest import Factory
+from benchmarks.arena.learners import SETTINGS
 
 CONTESTANTS: dict[str, Factory] = {
     "separate": SeparateLogistic,
@@ -29,4 +36,8 @@ CONTESTANTS: dict[str, Factory] = {
     "gpboost-slopes": partial(BoostRandomEffectsBinary, slopes=True),
     "paper-corrected": partial(PaperClusters, "corrected"),
     "paper-printed": partial(PaperClusters, "printed"),
+    **{name: partial(BoostedClassifier, name) for name in SETTINGS},
+    "forest": Forest,
+    "sklego-boosting": LegoBoosting,
+    "gpboost-boosting": BoostedRandomEffectsClassifier,
 }

@@ -86,10 +86,14 @@ class LegoGroupedClassifier:
         poor = len(counts) - len(rich)
         self.note = f"{poor} of {len(counts)} groups treated as new" if poor else ""
         shown = np.where(np.isin(groups, rich), groups, _POOR)
-        estimator = LogisticByValidation(class_shares(task.y_train))
+        estimator = self.estimator(class_shares(task.y_train))
         model = self._meta.GroupedClassifier(estimator, groups=["group"])
         model.fit(with_group(task.X_train, shown), y)
         return np.asarray(model.predict_proba(with_group(task.X_test, task.groups_test)))
+
+    def estimator(self, shares: dict[str, float]) -> Any:
+        """Return the model of a group, given the share of every class in all training rows."""
+        return LogisticByValidation(shares)
 
 
 class RidgeByGroup:

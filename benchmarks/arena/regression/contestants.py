@@ -7,6 +7,14 @@ line here. If its factory raises ImportError, the run records that and goes on.
 from functools import partial
 
 from benchmarks.arena.contest import Factory
+from benchmarks.arena.learners import SETTINGS
+from benchmarks.arena.regression.learners import (
+    BoostedRandomEffectsRegressor,
+    BoostedRegressor,
+    Forest,
+    LegoBoosting,
+    MixedForest,
+)
 from benchmarks.arena.regression.rivals import (
     BoostRandomEffects,
     LegoGrouped,
@@ -26,4 +34,9 @@ CONTESTANTS: dict[str, Factory] = {
     "sklego-min_n_obs-2p": partial(LegoGrouped, "min_n_obs", min_rows="2p"),
     "gpboost-intercept": partial(BoostRandomEffects, slopes=False),
     "gpboost-slopes": partial(BoostRandomEffects, slopes=True),
+    **{name: partial(BoostedRegressor, name) for name in SETTINGS},
+    "forest": Forest,
+    "sklego-boosting": LegoBoosting,
+    "gpboost-boosting": BoostedRandomEffectsRegressor,
+    "merf": MixedForest,
 }

@@ -89,7 +89,7 @@ class LegoGrouped:
     def fit_predict(self, task: Task) -> FloatArray:
         """Fit and predict; see `Contestant.fit_predict`."""
         model = self._meta.GroupedRegressor(
-            LinearRegression(),
+            self.estimator(),
             groups=["group"],
             shrinkage=self.shrinkage,
             shrinkage_kwargs=self._settings(*task.X_train.shape),
@@ -97,6 +97,10 @@ class LegoGrouped:
         model.fit(with_group(task.X_train, task.groups_train), task.y_train)
         predictions = model.predict(with_group(task.X_test, task.groups_test))
         return np.asarray(predictions, dtype=np.float64).reshape(-1)
+
+    def estimator(self) -> Any:
+        """Return the model of a group."""
+        return LinearRegression()
 
     def _settings(self, rows: int, columns: int) -> dict[str, float] | None:
         """Return the arguments of the shrinkage function for a training part of this size."""

@@ -16,6 +16,7 @@ def compare(
     *,
     target: str,
     method: Any = PairRequest.method,
+    learner: Any = PairRequest.learner,
     delta: float = PairRequest.delta,
     verdict: str = PairRequest.verdict,
     random_state: int = PairRequest.random_state,
@@ -73,6 +74,7 @@ def compare(
     request = PairRequest(
         target=target,
         method=method,
+        learner=learner,
         delta=delta,
         verdict=verdict,
         random_state=random_state,

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from conjoin.checks import check_choice, check_count, check_level, check_seed
 from conjoin.errors import ArgumentError
-from conjoin.strategies import STRATEGIES
+from conjoin.strategies import LEARNER_STRATEGIES, STRATEGIES
 
 PARTITION_METHODS = ("auto", "risk", "evidence", "validated", "chow", "bic", "kmeans")
 PAIR_METHODS = ("risk", "gcv", "validated")
@@ -28,6 +28,7 @@ COLUMNS = ("intersect", "impute")
 ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
+LEARNERS = ("auto", "linear", "boosting")
 
 # Options that say what columns are; a schema holds them, not the settings of a result.
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "strategy")
@@ -97,6 +98,17 @@ def _check_share(name: str, value: Any) -> None:
 def _check_switch(name: str, value: Any) -> None:
     if value is not None and not isinstance(value, bool):
         raise ArgumentError(f"{name}={value!r} is unknown; expected True, False or None.")
+
+
+def _check_learner(name: str, value: Any) -> None:
+    if isinstance(value, str):
+        check_choice(name, value, LEARNERS)
+    elif isinstance(value, type) or not (hasattr(value, "fit") or hasattr(value, "cross_fit")):
+        made = f"; make one first: {value.__name__}()" if isinstance(value, type) else ""
+        raise ArgumentError(
+            f"{name}={value!r} cannot be trained; expected 'auto', 'linear', 'boosting', "
+            f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
+        )
 
 
 def _check_folds(name: str, value: Any) -> None:
@@ -227,9 +239,18 @@ class Question:
         """
         found = {name: getattr(self, name) for name in described(type(self)) if name not in ROLES}
         found["method"] = self.method_name
+        found["learner"] = self.learner_name
         found["random_state"] = int(self.random_state)
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}
         return {**found, **plain}
+
+    @property
+    def learner_name(self) -> str:
+        """The name of the learner, or of the class of a ready one."""
+        learner = getattr(self, "learner")  # noqa: B009 (declared by the subclasses)
+        if isinstance(learner, str):
+            return learner
+        return str(getattr(learner, "name", type(learner).__name__))
 
     @property
     def method_name(self) -> str:
@@ -261,10 +282,19 @@ class Request(Question):
         'comparison: "evidence", "validated", "chow", "bic", "kmeans", and the paper\'s "tuned", '
         '"bound" and "direct".',
     )
+    learner: Any = _option(
+        "auto",
+        "What is trained on rows: auto, linear, boosting.",
+        kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
+        check=_check_learner,
+        python_help='"linear" are straight lines. "boosting" are boosted trees (LightGBM) beside '
+        'them. "auto" takes both, weighted by their error on held-out rows. A regressor, '
+        "classifier or pipeline of scikit-learn takes the place of the trees.",
+    )
     strategy: str = _option(
         "auto",
         "Which models the datasets get.",
-        choices=("auto", "best", *STRATEGIES),
+        choices=("auto", "best", *STRATEGIES, *LEARNER_STRATEGIES),
         short="-s",
         python_help='"auto" is an average of strategies, weighted by their error on held-out rows. '
         '"best" is the strategy with the lowest error. Clusters and their models are in the result '
@@ -335,6 +365,15 @@ class Request(Question):
 class PairRequest(Question):
     """What `compare` is asked for."""
 
+    learner: Any = _option(
+        "linear",
+        "What is trained on rows: auto, linear, boosting.",
+        kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
+        check=_check_learner,
+        python_help='"linear" are straight lines, with a verdict from theory. The verdict on any '
+        'other learner is from cross-validation. "boosting" are boosted trees (LightGBM). "auto" '
+        "is the one of the two with the lower error on held-out rows.",
+    )
     method: Any = _option(
         "risk",
         "What makes the point decision.",

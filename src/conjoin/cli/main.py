@@ -22,7 +22,7 @@ from conjoin.api.request import (
     Request,
 )
 from conjoin.checks import check_choice
-from conjoin.cli.options import Json, Model, Query, Rule, Sources, takes
+from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, takes
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
 from conjoin.errors import (
@@ -210,6 +210,7 @@ def predict(
         ),
     ],
     query: Query = None,
+    trust: Trust = None,
     *,
     asked: dict[str, Any],
 ) -> None:
@@ -225,7 +226,7 @@ def predict(
     from conjoin.sources.write import check_output
 
     check_output(output)
-    loaded = load(model)
+    loaded = load(model, trusted=trust)
     with _notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
             loaded, data, output, PredictionOptions(**asked), query=query, progress=progress
@@ -259,6 +260,7 @@ def assign(
     ] = None,
     query: Query = None,
     as_json: Json = False,
+    trust: Trust = None,
 ) -> None:
     """Give new datasets a model, from some rows with known target.
 
@@ -277,7 +279,7 @@ def assign(
         _check_folder(save)
     if output is not None:
         check_output(output)
-    loaded, extra = load_with_extra(model)
+    loaded, extra = load_with_extra(model, trust)
     with _notes():
         found = assign_source(loaded, data, by, query=query)
         more, written = loaded.adding(found), None
@@ -304,13 +306,14 @@ def explain(
         typer.Argument(metavar="DATASET", help="A dataset; without it the whole result."),
     ] = None,
     as_json: Json = False,
+    trust: Trust = None,
 ) -> None:
     """Say why a dataset is where it is, and what else is near."""
     from conjoin.cli.show import show_dataset, show_json, show_partition
     from conjoin.report.facts import dataset_facts, facts
     from conjoin.result.load import load
 
-    loaded = load(model)
+    loaded = load(model, trusted=trust)
     if dataset is None:
         show_json(facts(loaded)) if as_json else show_partition(loaded, columns=True)
     else:
@@ -325,12 +328,13 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="HTML page to write.")
     ],
+    trust: Trust = None,
 ) -> None:
     """Write the report on saved models as one HTML page."""
     from conjoin.result.load import load
 
     _check_page(output, "--output")
-    load(model).report(output)
+    load(model, trusted=trust).report(output)
     typer.echo(f"Report written to {output}")
 
 

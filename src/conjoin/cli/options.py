@@ -30,6 +30,15 @@ Sources = Annotated[
 Model = Annotated[
     Path, typer.Argument(metavar="MODEL", help="File written by --save.", show_default=False)
 ]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trust",
+        metavar="TYPE",
+        help="Type that the file MODEL.skops may hold, for a learner of another library; "
+        "repeatable. The error without it lists them.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Rule = Annotated[
     str | None,

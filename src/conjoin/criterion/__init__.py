@@ -4,9 +4,9 @@ Units (`base.Unit`) or moments enter; scores, estimated gains and verdicts leave
 
 - `base`: what every criterion takes and returns; `risk` and `validated` are two criteria. Those of
   the paper are in `conjoin.paper`.
-- `verdict` decides on one pair at a stated level, `judge` on many pairs at once. Both build on
-  `side` (a dataset or cluster), `pair_tests` (the tests), `law` (their distribution) and `interval`
-  (confidence limits of the gain).
+- `judge` decides on pairs at a stated level, `verdict` says how many rows a decision would need.
+  Both build on `side` (a dataset or cluster), `pair_tests` (the tests) and `law` (their
+  distribution); `interval` gives confidence limits of the gain.
 """
 
 from conjoin.criterion.base import Criterion, PairScore, Unit

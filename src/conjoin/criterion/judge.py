@@ -1,7 +1,7 @@
 """Verdicts and gains of many pairs of clusters at once.
 
 Moments of datasets (K,) and pairs of groups of them (by number) enter; verdicts, confidence limits
-and estimated gains leave, as `criterion.verdict.judge` gives them for one pair of datasets.
+and estimated gains leave. `tests/reference/pair_verdict.py` does the same for one pair of datasets.
 
 A side of a comparison is made of sums over its datasets, and both tests run on stacks of sides. So
 a hundred pairs take only a few times as long as one.

@@ -213,10 +213,10 @@ class Analysis:
     def _estimate_errors(self) -> dict[str, Estimate]:
         scale = self.study.basis.target_scale**2
         w = self.start.problem.moments.w
-        return estimate_errors(self._held_out, w, self.study.weights, scale)
+        return estimate_errors(self.held_out, w, self.study.weights, scale)
 
     @property
-    def _held_out(self) -> "dict[str, HeldOut]":
+    def held_out(self) -> "dict[str, HeldOut]":
         """Losses on held-out rows of every strategy, and of the clusters searched for again."""
         method = self._search_method
         return self._once(
@@ -226,7 +226,7 @@ class Analysis:
 
     def improvements(self, strategy: str) -> "Improvements":
         """Compare a strategy with separate models and with one model for all."""
-        held, w = self._held_out, self.start.problem.moments.w
+        held, w = self.held_out, self.start.problem.moments.w
         weights, names = self.study.weights, self.facts.names
         return self._once(
             f"improvements of {strategy}",

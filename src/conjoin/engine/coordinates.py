@@ -7,9 +7,9 @@ collinear keep the usual basis.
 Two priors are offered where they are. In one, slopes of the columns have the same variance, as
 everywhere else; directions are stretched only so far that rounding does not hide them. In the
 other, a nearly collinear direction counts like a column of its own, so that large coefficients of
-opposite sign are not taken for unlikely. The one whose partial pooling has the lower error on
-held-out rows is taken: often the direction is rounding or measurement error, and then the first is
-better.
+opposite sign are not taken for unlikely. The second is taken where its partial pooling clearly has
+the lower error on held-out rows: often the direction is rounding or measurement error, and then
+large coefficients fail on rows that are unlike all rows at hand.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.models.own_noise import FEWEST_DATASETS, SURE
 from conjoin.models.partial import SLOPES, coefficients, fit_variances
 from conjoin.models.problem import LeastSquares
 from conjoin.moments import Basis, Moments
@@ -29,7 +30,7 @@ from conjoin.moments.collinear import (
     is_nearly_collinear,
     stretched,
 )
-from conjoin.moments.folds import deal_rows, fold_moments
+from conjoin.moments.folds import Dealt, fold_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +43,13 @@ class Located:
         The coordinates.
     moments : Moments (K, F)
         Moments of each dataset and fold in them.
-    fold : array (N,)
-        Fold of every row.
-    copies : array (K,)
-        Rows of each dataset that are exact copies of another.
-    repeats : array (N,), optional
-        How often every row is there; None if no row is a copy.
+    dealt : Dealt
+        The fold of every row, and copies of rows.
     """
 
     basis: Basis
     moments: Moments
-    fold: IntArray
-    copies: IntArray
-    repeats: IntArray | None
+    dealt: Dealt
 
 
 def locate(
@@ -65,15 +60,15 @@ def locate(
     *,
     intercept: bool,
     folds: int,
-    seed: int,
+    dealt: Dealt,
 ) -> Located:
-    """Deal rows sorted by dataset to folds, and form their moments in coordinates that suit them.
+    """Form moments of rows sorted by dataset in coordinates that suit them.
 
     For classes and counts the moments are those of the numbers that stand for them: they only
     choose the coordinates.
     """
     usual = Basis.from_rows(X, y, weights, intercept=intercept)
-    t, dealt = usual.response(y), deal_rows(X, y, starts, folds, seed)
+    t = usual.response(y)
 
     def form(basis: Basis) -> Moments:
         return fold_moments(basis.design(X), t, weights, starts, dealt.fold, folds)
@@ -82,7 +77,7 @@ def locate(
         return directions_of_rows(X, weights, usual)
 
     basis, moments = settle(usual, form(usual), find, form)
-    return Located(basis, moments, dealt.fold, dealt.copies, dealt.repeats)
+    return Located(basis, moments, dealt)
 
 
 def settle(
@@ -106,7 +101,7 @@ def settle(
         folds = form(usual)
     wide = stretched(basis, directions, LIKE_A_COLUMN)
     wide_folds = form(wide)
-    if held_out_error(wide_folds) < held_out_error(folds):
+    if _is_clearly_lower(held_out_losses(wide_folds), held_out_losses(folds)):
         return wide, wide_folds
     return usual, folds
 
@@ -118,9 +113,19 @@ def second_moments(folds: Moments, basis: Basis) -> FloatArray:
     return total / max(float(folds.w.sum()), np.finfo(float).tiny)
 
 
-def held_out_error(folds: Moments) -> float:
-    """Return the squared error of partial pooling on held-out folds, over all rows."""
+def held_out_losses(folds: Moments) -> FloatArray:
+    """Return squared errors (F, K) of partial pooling on held-out folds, summed over rows."""
     problem = LeastSquares(folds)
     hyper = fit_variances(problem.moments, SLOPES)
     outside = [coefficients(problem.moments - folds[:, f], hyper) for f in range(folds.shape[1])]
-    return float(problem.loss(np.stack(outside)).sum())
+    return problem.loss(np.stack(outside))
+
+
+def _is_clearly_lower(one: FloatArray, two: FloatArray) -> bool:
+    """Say whether losses (F, K) are lower by more than `SURE` standard errors.
+
+    Differences are paired by dataset; with few datasets by dataset and fold.
+    """
+    rise = one - two
+    parts = rise.sum(axis=0) if rise.shape[1] >= FEWEST_DATASETS else rise.ravel()
+    return bool(parts.sum() < -SURE * np.sqrt(parts.size) * parts.std())

@@ -1,7 +1,8 @@
 """Two datasets: read them, and compare them by what their target is.
 
-Two tables and a request enter, a `Comparison` leaves. Numbers go on to `engine.pair_numbers`,
-classes and counts to `engine.pair_likelihood`.
+Two tables and a request enter, a `Comparison` leaves. Linear models of numbers go on to
+`engine.pair_numbers`, of classes and counts to `engine.pair_likelihood`, other learners to
+`engine.pair_learner`.
 """
 
 from dataclasses import replace
@@ -9,6 +10,8 @@ from typing import Any
 
 from conjoin.api.request import PairRequest
 from conjoin.engine.criteria import make_criterion
+from conjoin.engine.learner_choice import make_pair_learner
+from conjoin.engine.pair_learner import compare_auto, compare_learner
 from conjoin.engine.pair_likelihood import compare_likelihoods
 from conjoin.engine.pair_numbers import compare_numbers
 from conjoin.engine.reading import read_one, source_names
@@ -27,6 +30,7 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
     if request.method in ("tuned", "bound"):
         options = {"delta": request.delta, **options}
     criterion = make_criterion(request.method, options)
+    learner = make_pair_learner(request)
     r = request
     collection = collect_rows(
         {
@@ -45,10 +49,17 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
             f"{family!r}; leave method out."
         )
 
-    def analyse(rows: DatasetCollection, progress: Any = None) -> Comparison:
+    def linear(rows: DatasetCollection) -> Comparison:
         if family == "gaussian":
             return compare_numbers(rows, request, criterion)
         return compare_likelihoods(rows, request)
+
+    def analyse(rows: DatasetCollection, progress: Any = None) -> Comparison:
+        if learner is None:
+            return linear(rows)
+        if request.learner == "auto":
+            return compare_auto(rows, request, learner, lambda: linear(rows))
+        return compare_learner(rows, request, learner)
 
     def attach(result: Comparison, findings: Findings) -> Comparison:
         return replace(result, findings=findings, schema=collection.schema)
@@ -62,7 +73,8 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
 def _answer(result: Comparison) -> Answer:
     """Return the answer of a comparison in short."""
     error = min(result.error_joined, result.error_separate)
-    return Answer(1 if result.join else 2, 2, result.method, error, result.verdict)
+    how = result.method if result.learner == "linear" else result.learner
+    return Answer(1 if result.join else 2, 2, how, error, result.verdict)
 
 
 def _same(one: Comparison, other: Comparison) -> bool:

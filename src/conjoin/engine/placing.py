@@ -11,8 +11,9 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
+from conjoin.api.request import Request
 from conjoin.engine.strategies import Strategies
-from conjoin.engine.study import Study
+from conjoin.engine.study import Study, make_study
 from conjoin.grouping.objective import sum_by
 from conjoin.models.mixture import mixture_prior
 from conjoin.models.newcomer import Prior
@@ -20,8 +21,9 @@ from conjoin.models.noise import noise_prior
 from conjoin.models.partial import Hyper, expected_residuals, integrate, posterior
 from conjoin.moments import Moments
 from conjoin.result.placement import Placement, StrategyPrior
-from conjoin.strategies.plan import Start
+from conjoin.strategies.plan import Start, start_values
 from conjoin.strategies.refits import PartialPooling, Refit, SoftClusters
+from conjoin.tables import DatasetCollection
 
 FEWEST_ROWS = 5  # rows of a cluster from which its mean features may be stored: fewer disclose them
 TINY = 1e-300  # in place of zero, where a cluster has no information at all
@@ -47,6 +49,18 @@ def make_placement(
         means=_means(study, start, labels),
         priors=priors,
     )
+
+
+def place_by_rows(table: DatasetCollection, study: Study, labels: IntArray) -> Placement:
+    """Return a placement for columns other than those of a study: its datasets and folds stay."""
+    request = Request(
+        target=table.schema.roles.target, folds=int(study.given.folds.shape[1]), verdict="gaussian"
+    )
+    found = make_study(table, request, study.dealt)
+    start = start_values(found.given)
+    prior = _of_centre(start.problem.moments, start.hyper)
+    prior = replace(prior, noise=prior.noise * found.dispersion)
+    return make_placement(found, start, labels, (StrategyPrior("partial", 1.0, prior),))
 
 
 def learned_priors(

@@ -13,32 +13,28 @@ Every step takes and returns frozen values:
 7. verdicts: on demand and once, by the `Analysis` that is returned inside the result.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from conjoin.api.request import Request
 from conjoin.engine.analysis import Analysis, Origin
-from conjoin.engine.criteria import group_greedily, pair_criterion
+from conjoin.engine.criteria import pair_criterion
 from conjoin.engine.features import learn_features, make_representation, settings_of
 from conjoin.engine.hints import check_method, hint_at_classes
-from conjoin.engine.methods import METHODS, Candidates, fitted
+from conjoin.engine.learner_choice import make_learner
+from conjoin.engine.learner_run import add_learner
 from conjoin.engine.reading import read, source_names
 from conjoin.engine.single import fit_single
-from conjoin.engine.strategies import validate_strategies
+from conjoin.engine.steps import Task, find
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
 from conjoin.engine.wild import settle_partition
 from conjoin.execution import small_matrices
-from conjoin.strategies.plan import make_plan, start_values
-from conjoin.strategies.validation import fit_strategies
+from conjoin.strategies.plan import start_values
 
 if TYPE_CHECKING:
     from conjoin._typing import Progress
-    from conjoin.criterion import Criterion
     from conjoin.engine.remote import Reduced
-    from conjoin.representations.base import Representation
     from conjoin.result.partition import Partition
     from conjoin.tables import DatasetCollection
 
@@ -57,26 +53,15 @@ def run(
     rows_needed = criterion is not None or representation is not None or request.robust
     table = read(data, request, rows_needed=rows_needed, alone=alone)
     check_method(table, request, criterion)
-    task = _Task(request, criterion, representation, settings, alone)
+    task = Task(request, criterion, representation, settings, alone)
     return settle_partition(table, request, partial(_analyse, task), progress)
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What is asked of a table."""
-
-    request: Request
-    criterion: "Criterion | None"
-    representation: "Representation | None"
-    settings: Mapping[str, Any]
-    alone: bool
-
-
 def _analyse(
-    task: _Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
+    task: Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
 ) -> "Partition":
     """Do steps 2 to 7 for the rows of a table."""
-    request, criterion, settings = task.request, task.criterion, task.settings
+    request, settings = task.request, task.settings
     if task.representation is not None:
         table, progress = learn_features(table, task.representation, request, progress)
     facts = DatasetFacts.of(table)
@@ -86,36 +71,20 @@ def _analyse(
         study = make_study(table, request)
         if study.given.exact:
             hint_at_classes(study.basis, study.given.moments, request.target, request.family)
-        start = start_values(study.given)
-        judge = make_judge(study, start)
         if task.alone and len(facts.names) == 1:
+            start = start_values(study.given)
+            judge = make_judge(study, start)
             strategies, chosen = fit_single(study.given)
             origin = Origin("none", "none", request.delta, settings, steps=())
             analysis = Analysis(facts, study, start, None, strategies, chosen, judge, origin)
             return analysis.using("separate")
 
-        # 3 Search partitions.
-        plan = make_plan(start, intercept=request.intercept)
+    # 3 Search partitions. 4 Fit strategies. 5 Validate. 6 Choose. 7 Verdicts, on demand.
+    found = find(task, table, study, progress)
 
-        # 4 Fit strategies.
-        fits = fit_strategies(plan, start.problem, progress if criterion is None else None)
-
-        # 5 Validate.
-        strategies = validate_strategies(fits, study, start)
-
-        # 6 Choose.
-        pooled = strategies.validated["pooled"]
-        candidates = Candidates(start, study.weights, plan.search, judge, pooled, request.delta)
-        if criterion is None:
-            chosen, steps = METHODS[request.method].choose(candidates), None
-        else:
-            labels, steps = group_greedily(criterion, table, request, progress)
-            chosen = fitted(labels, candidates)
-
-    # 7 Verdicts, on demand.
-    grouping = "agglomerative" if criterion is None else "greedy"
-    origin = Origin(request.method_name, grouping, request.delta, settings, steps)
-    analysis = Analysis(
-        facts, study, start, plan.search, strategies, chosen, judge, origin, plan.refits
-    )
-    return analysis.using(request.strategy)
+    # The same with a learner, whose predictions are further columns.
+    learner = make_learner(request, table, task.criterion)
+    if learner is None:
+        return found.analysis.using(request.strategy)
+    learned = add_learner(learner, found, table, request, partial(find, task), progress)
+    return learned.using(request.strategy)

@@ -6,6 +6,7 @@ here on nothing reads rows of least squares again; a likelihood keeps its rows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
 from conjoin.models.scatter import Scatter
-from conjoin.moments import Basis, Moments
+from conjoin.moments import Basis, Dealt, Moments, deal_rows
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
@@ -83,6 +84,8 @@ class Study:
     scatter : Scatter (K,), optional
         Robust covariances behind verdicts; None for a likelihood, and where verdicts assume normal
         noise that is equal inside a dataset.
+    dealt : Dealt, optional
+        The fold of every row; None if rows are elsewhere.
     """
 
     basis: Basis
@@ -91,6 +94,11 @@ class Study:
     weights: FloatArray
     copies: IntArray
     scatter: Scatter | None = None
+    dealt: Dealt | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: not the folds of rows, which are as many as rows."""
+        return {**vars(self), "dealt": None}
 
     @property
     def dispersion(self) -> float:
@@ -103,8 +111,13 @@ class Study:
         return self.basis.target_scale**2 if self.given.exact else self.dispersion / 2
 
 
-def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
-    """Bring a collection into shared coordinates and form its moments by dataset and fold."""
+def make_study(
+    data: DatasetCollection | Reduced, request: Request, dealt: Dealt | None = None
+) -> Study:
+    """Bring a collection into shared coordinates and form its moments by dataset and fold.
+
+    `dealt` are the folds of rows, if they are known already.
+    """
     robust = request.verdict == "robust"
     if isinstance(data, Reduced):
         scatter = Scatter.of_folds(data.folds) if robust else None
@@ -113,17 +126,22 @@ def make_study(data: DatasetCollection | Reduced, request: Request) -> Study:
     family, folds = family_of(data.response), int(request.folds)
     if family is not None and len(starts) - 1 > MANY_DATASETS:
         folds = min(folds, max(folds // 2, FEWEST_FOLDS))
-    seed = int(request.random_state)
-    found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, seed=seed)
+    if dealt is None:
+        dealt = deal_rows(X, y, starts, folds, int(request.random_state))
+    found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, dealt=dealt)
     if family is None:
-        Z, t = found.basis.design(X), found.basis.response(y)
-        scatter = Scatter.of_rows(Z, t, w, starts, found.repeats) if robust else None
-        return _of_moments(found.basis, found.moments, request.weigh_by, found.copies, scatter)
+        scatter = None
+        if robust:
+            Z, t = found.basis.design(X), found.basis.response(y)
+            moments = found.moments.union(1)
+            scatter = Scatter.of_rows(Z, t, w, starts, dealt.repeats, moments)
+        study = _of_moments(found.basis, found.moments, request.weigh_by, dealt.copies, scatter)
+        return replace(study, dealt=dealt)
     basis = replace(found.basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
-    given = Likelihood.of(rows, found.fold, folds, family)
+    given = Likelihood.of(rows, dealt.fold, folds, family)
     weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
-    return Study(basis, given, data.response, weights, found.copies)
+    return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
 
 
 def _of_moments(

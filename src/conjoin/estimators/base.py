@@ -45,6 +45,7 @@ from conjoin.estimators.input import (
     with_column,
     with_names,
 )
+from conjoin.learners.beside import Trusted
 from conjoin.progress import progress_bar
 from conjoin.report.notebook import notebook_view
 from conjoin.result.partition import Partition
@@ -81,6 +82,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         self,
         by: str | int | Sequence[str | int] | None = None,
         *,
+        learner: Any = Request.learner,
         strategy: str = Request.strategy,
         method: Any = Request.method,
         grouping: str | None = Request.grouping,
@@ -102,6 +104,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         verbose: bool = False,
     ) -> None:
         self.by = by
+        self.learner = learner
         self.strategy = strategy
         self.method = method
         self.grouping = grouping
@@ -196,6 +199,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
             target=known.target,
             by=known.by,
             weights=known.weights,
+            learner=self.learner,
             strategy=self.strategy,
             method=self.method,
             grouping=self.grouping,
@@ -442,13 +446,15 @@ class Join(BaseEstimator):  # type: ignore[misc]
         save_estimator(self, self._fitted, self._layout, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, *, trusted: Trusted = None) -> Self:
         """Read an estimator that `save` wrote.
 
         Parameters
         ----------
         path : str or Path
             The file.
+        trusted : list of str or type, optional
+            As in `conjoin.load`, for a learner of another library.
 
         Returns
         -------
@@ -460,7 +466,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
         ReadError
             If the file is missing, is no model, was changed, or holds another estimator.
         """
-        model, layout, result = load_estimator(cls, path)
+        model, layout, result = load_estimator(cls, path, trusted)
         model._layout, model.result_ = layout, result
         model._set_fitted()
         return model

@@ -12,6 +12,7 @@ import numpy as np
 
 from conjoin.errors import ReadError
 from conjoin.estimators.input import Layout, plain_parameter
+from conjoin.learners.beside import Trusted
 from conjoin.representations.learned import from_settings, to_settings
 from conjoin.result.load import load_with_extra
 from conjoin.result.store import save
@@ -28,6 +29,7 @@ def save_estimator(model: "Join", result: "Partition", layout: Layout, path: str
     if result.representation is not None:
         _ = result.representation.layers  # raises an error if it is no network
     params = model.get_params(deep=False)
+    learner = params.pop("learner")
     settings: Any = to_settings(params.pop("representation"))
     if not isinstance(settings, dict):
         settings = plain_parameter("representation", settings)
@@ -36,6 +38,7 @@ def save_estimator(model: "Join", result: "Partition", layout: Layout, path: str
         "params": {
             **{name: plain_parameter(name, value) for name, value in params.items()},
             "representation": settings,
+            "learner": learner,  # made plain by `save`
         },
         "layout": asdict(layout),
         "named": hasattr(model, "feature_names_in_"),
@@ -43,9 +46,11 @@ def save_estimator(model: "Join", result: "Partition", layout: Layout, path: str
     save(result, path, extra)
 
 
-def load_estimator(cls: type[Estimator], path: str | Path) -> "tuple[Estimator, Layout, Partition]":
+def load_estimator(
+    cls: type[Estimator], path: str | Path, trusted: Trusted = None
+) -> "tuple[Estimator, Layout, Partition]":
     """Return an estimator with its parameters, the layout of its X, and its result."""
-    result, extra = load_with_extra(path)
+    result, extra = load_with_extra(path, trusted)
     if extra.get("estimator") != cls.__name__:
         held = extra.get("estimator", "a result without an estimator")
         raise ReadError(

@@ -107,6 +107,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         self,
         by: str | int | Sequence[str | int] | None = None,
         *,
+        learner: Any = Request.learner,
         strategy: str = Request.strategy,
         method: Any = Request.method,
         grouping: str | None = Request.grouping,
@@ -130,6 +131,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
     ) -> None:
         super().__init__(
             by,
+            learner=learner,
             strategy=strategy,
             method=method,
             grouping=grouping,

@@ -13,7 +13,7 @@ final labels together with the joins that made each cluster (`Refined`).
 So no cluster contains an unsound join.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -113,10 +113,7 @@ def refine(
     them.
     """
     checks = _Checks(changes, apart)
-    trees = []
-    for label in range(int(labels.max()) + 1):
-        members = _group(np.nonzero(labels == label)[0])
-        trees.append(_Cluster(members, _inside(members, tree)))
+    trees = _trees(labels, tree)
     answers = iter(checks.unsound([join for one in trees for join in one.joins]))
     clusters: list[_Cluster] = []
     for one in trees:
@@ -142,19 +139,27 @@ def tree_joins(tree: Tree) -> tuple[Join, ...]:
     return tuple(joins)
 
 
-def _inside(members: Group, tree: Sequence[Join]) -> tuple[Join, ...]:
-    """Return the joins of a tree among some datasets; joins with an empty side vanish."""
-    kept = frozenset(members)
-    joins = []
-    for left, right in tree:
-        one, two = (tuple(k for k in side if k in kept) for side in (left, right))
-        if one and two:
-            joins.append(_in_order(one, two))
-    return tuple(joins)
+def _trees(labels: IntArray, tree: Sequence[Join]) -> list[_Cluster]:
+    """Return each cluster with the joins of a tree among its datasets.
+
+    Other datasets are left out of the joins, and joins with an empty side vanish.
+    """
+    label_of = labels.tolist()
+    members = _by_label(range(len(labels)), label_of)
+    joins: dict[int, list[Join]] = {label: [] for label in members}
+    for sides in tree:
+        one, two = (_by_label(side, label_of) for side in sides)
+        for label in one.keys() & two.keys():
+            joins[label].append(_in_order(tuple(one[label]), tuple(two[label])))
+    return [_Cluster(tuple(members[label]), tuple(joins[label])) for label in sorted(members)]
 
 
-def _group(members: IntArray) -> Group:
-    return tuple(int(k) for k in members)
+def _by_label(datasets: Iterable[int], labels: Sequence[int]) -> dict[int, list[int]]:
+    """Return datasets by their label."""
+    found: dict[int, list[int]] = {}
+    for k in datasets:
+        found.setdefault(labels[k], []).append(k)
+    return found
 
 
 def _pair_by_size(members: Group, rows: FloatArray, checks: _Checks) -> list[_Cluster]:

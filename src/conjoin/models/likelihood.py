@@ -89,6 +89,10 @@ class Likelihood:
         folds = self.folds if known else self.rows.without_folds.moments(self.anchor)
         return folds.union(1)
 
+    def outside(self, f: int) -> Moments:
+        """Return the moments (K,) of all rows outside fold f."""
+        return self.moments - self.folds[:, f]
+
     def near(self, beta: FloatArray, close: float = CLOSE) -> "Likelihood":
         """Return the problem near other coefficients; itself where these are close enough.
 

@@ -36,6 +36,9 @@ class Problem(Protocol):
     def folds(self) -> Moments:
         """Moments of each fold (K, F)."""
 
+    def outside(self, f: int) -> Moments:
+        """Return the moments (K,) of all rows that a fit outside fold f may see."""
+
     def near(self, beta: FloatArray, close: float = CLOSE) -> "Problem":
         """Return the problem with moments formed near coefficients (K, P).
 
@@ -49,10 +52,20 @@ class Problem(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LeastSquares:
-    """Squared errors; moments (K, F) describe them exactly at all coefficients."""
+    """Squared errors; moments (K, F) describe them exactly at all coefficients.
+
+    Parameters
+    ----------
+    folds : Moments (K, F)
+        Moments of each fold of each dataset.
+    others : Moments (K, F), optional
+        Moments of the rows outside each fold, where they are not the sum of the other folds: a
+        column of predictions is made anew from those rows alone (`learners.crossfit`).
+    """
 
     exact: ClassVar[bool] = True
     folds: Moments
+    others: Moments | None = None
 
     @cached_property
     def moments(self) -> Moments:
@@ -63,6 +76,10 @@ class LeastSquares:
     def _by_fold(self) -> Moments:
         """The moments of folds with the axes swapped, (F, K)."""
         return self.folds.each(lambda array: np.swapaxes(array, 0, 1))
+
+    def outside(self, f: int) -> Moments:
+        """Return the moments (K,) of all rows that a fit outside fold f may see."""
+        return self.moments - self.folds[:, f] if self.others is None else self.others[:, f]
 
     def near(self, beta: FloatArray, close: float = CLOSE) -> "LeastSquares":
         """Return the problem itself."""

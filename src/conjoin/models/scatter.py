@@ -48,6 +48,8 @@ from conjoin.moments.gram import gram_by_dataset
 # A row with 1 - h below this is fitted exactly: its residual is rounding, and nothing is known of
 # its noise but that of its dataset. Rounding of h itself is near 1e-12.
 EXACT_FIT = 1e-6
+# Rows of which products are formed at a time: a few megabytes, which stay in the cache.
+BLOCK = 20_000
 # Chance that normal columns count as heavy. Between 0.001 and 0.05 hardly any real table changes
 # sides: leverages are either like those of normal columns or far beyond.
 HEAVY_CHANCE = 0.01
@@ -99,19 +101,21 @@ class Scatter:
         w: FloatArray,
         starts: IntArray,
         repeats: IntArray | None = None,
+        moments: Moments | None = None,
     ) -> "Scatter":
         """Return the scatter of rows sorted by dataset; dataset k is starts[k]:starts[k+1].
 
         `repeats` (N,) say how often every row is there. Exact copies of a row are one observation:
-        their scores are equal, so they add up before they are squared.
+        their scores are equal, so they add up before they are squared. `moments` (K,) are those of
+        the rows, if they are known.
         """
         sizes = np.diff(starts)
         dataset = np.repeat(np.arange(len(sizes)), sizes)
-        moments = Moments.by_dataset(Z, t, starts, w)
+        moments = Moments.by_dataset(Z, t, starts, w) if moments is None else moments
         inverse, rank = linalg.inverse_and_rank(moments.G)
         beta = linalg.matvec(inverse, moments.h)
         noise = noise_variances(moments)[dataset]
-        squares = w * (t - np.einsum("ij,ij->i", Z, beta[dataset])) ** 2
+        squares = w * (t - _fitted(Z, beta, starts)) ** 2
         h = w * _quadratic_by_dataset(Z, inverse, starts)
         m = np.ones(len(t)) if repeats is None else repeats.astype(np.float64)
         left = np.maximum(1 - m * h, 0.0)
@@ -126,10 +130,10 @@ class Scatter:
         nu = np.clip(nu, LEAST_NU, np.maximum(df, LEAST_NU))
         rss = _sum_by(squares, dataset, len(sizes))
         return cls(
-            unbiased=_meat(Z, w * unbiased, starts, dataset),
-            cautious=_meat(Z, w * cautious, starts, dataset),
+            unbiased=_meat(Z, w * unbiased, starts),
+            cautious=_meat(Z, w * cautious, starts),
             nu=nu,
-            heavy=_is_heavy(Z, w, starts, moments, h),
+            heavy=_is_heavy(Z, w, starts, moments, h, rank),
             inflation=_inflation(total, rss, df, rank, nu),
         )
 
@@ -194,6 +198,14 @@ class Scatter:
         return Scatter(self.unbiased * by, self.cautious * by, self.nu * factor, heavy, inflation)
 
 
+def _fitted(Z: FloatArray, beta: FloatArray, starts: IntArray) -> FloatArray:
+    """Return z_i' beta_k (N,) with the coefficients of each row's dataset (K, p)."""
+    found = np.empty(len(Z))
+    for k, (i, j) in enumerate(zip(starts[:-1], starts[1:])):
+        found[i:j] = Z[i:j] @ beta[k]
+    return found
+
+
 def _quadratic_by_dataset(Z: FloatArray, inverse: FloatArray, starts: IntArray) -> FloatArray:
     """Return z_i' M_k z_i (N,) with the matrix of each row's dataset (K, p, p)."""
     found = np.empty(len(Z))
@@ -207,9 +219,19 @@ def _sum_by(values: FloatArray, dataset: IntArray, count: int) -> FloatArray:
     return np.bincount(dataset, values, minlength=count).astype(np.float64)
 
 
-def _meat(Z: FloatArray, a: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
+def _meat(Z: FloatArray, a: FloatArray, starts: IntArray) -> FloatArray:
     """Return the sums of a_i z_i z_i' by dataset, (K, p, p)."""
-    return gram_by_dataset(Z * np.sqrt(a)[:, None], starts, dataset)
+    found = np.empty((len(starts) - 1, Z.shape[1], Z.shape[1]))
+    first = 0
+    while first < len(found):
+        begin = starts[first]
+        last = max(int(np.searchsorted(starts, begin + BLOCK, side="right")) - 1, first + 1)
+        rows, bounds = slice(begin, starts[last]), starts[first : last + 1] - begin
+        dataset = np.repeat(np.arange(last - first), np.diff(bounds))
+        scaled = Z[rows] * np.sqrt(a[rows])[:, None]
+        found[first:last] = gram_by_dataset(scaled, bounds, dataset)
+        first = last
+    return found
 
 
 def _inflation(
@@ -225,9 +247,9 @@ def _inflation(
 
 
 def _is_heavy(
-    Z: FloatArray, w: FloatArray, starts: IntArray, moments: Moments, h: FloatArray
+    Z: FloatArray, w: FloatArray, starts: IntArray, moments: Moments, h: FloatArray, rank: IntArray
 ) -> BoolArray:
-    """Say in which datasets (K,) the largest leverage is beyond what normal columns explain.
+    """Say in which datasets (K,) the largest of leverages h is beyond what normal columns explain.
 
     For normal columns h / (1 - h) (n - r) / r has an F distribution with r and n - r degrees of
     freedom. The largest of n such values is compared with the quantile that it exceeds with
@@ -238,8 +260,6 @@ def _is_heavy(
         G = moments.G[:, wide][:, :, wide]
         inverse, rank = linalg.inverse_and_rank(G)
         h = w * _quadratic_by_dataset(Z[:, wide], inverse, starts)
-    else:
-        rank = linalg.inverse_and_rank(moments.G)[1]
     largest = np.array([h[i:j].max(initial=0.0) for i, j in zip(starts[:-1], starts[1:])])
     n, r = np.maximum(moments.n, 1.0), np.maximum(rank, 1).astype(float)
     known = n - r >= 1

@@ -5,6 +5,7 @@ Enters: rows of datasets. Leaves: `Moments` by dataset, fold or resample, in the
 """
 
 from conjoin.moments.basis import Basis
+from conjoin.moments.folds import Dealt, deal_rows
 from conjoin.moments.gram import Moments
 
-__all__ = ["Basis", "Moments"]
+__all__ = ["Basis", "Dealt", "Moments", "deal_rows"]

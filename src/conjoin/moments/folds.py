@@ -113,12 +113,15 @@ class Dealt:
         Fold of every row.
     copies : array (K,)
         Rows of each dataset that are exact copies of one before; all are 0 if no column is fine.
+    rank : array (N,)
+        Rank of every row inside its dataset, which depends on values alone; copies have the same.
     repeats : array (N,), optional
         How often every row is there; None if no row is a copy.
     """
 
     fold: IntArray
     copies: IntArray
+    rank: IntArray
     repeats: IntArray | None = None
 
 
@@ -152,7 +155,7 @@ def deal_rows(
     if ranked.copies.any():
         begin = np.repeat(starts[:-1], np.diff(starts))
         repeats = np.bincount(ranked.rank + begin)[ranked.rank + begin]
-    return Dealt((ranked.rank + ranked.first) % folds, ranked.copies, repeats)
+    return Dealt((ranked.rank + ranked.first) % folds, ranked.copies, ranked.rank, repeats)
 
 
 def deal_share(

@@ -4,14 +4,19 @@ A `View` enters; for each feature the coefficients of datasets' own fits and of 
 with intervals, leave. Features in which clusters differ most come first.
 """
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 from conjoin._typing import FloatArray
+from conjoin.report.learners import learner_in_words
 from conjoin.report.numbers import plain
 from conjoin.report.view import LEVEL, View
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
 
 MOST_PANELS = 12  # features that are drawn, and classes that have panels: four rows on a screen
 FEWEST_PANELS = 2  # of a class: with one, classes could not be compared by more than a feature
@@ -59,7 +64,7 @@ def _differences(view: View, models: FloatArray, labels: Any) -> FloatArray:
         spread: FloatArray = np.std(models[labels], axis=0) * view.widths
         return spread
     differ: FloatArray = np.abs(models[0]) * view.widths
-    if len(view.line_columns) > len(view.result.features):
+    if len(view.line_columns) > len(view.features):
         differ[:: len(view.line_columns)] = 0.0  # a level is always large, and says little
     return differ
 
@@ -77,3 +82,30 @@ def _panels(view: View, differ: FloatArray, most: int | None) -> list[int]:
     per_class = None if most is None else max(2 * most // C, FEWEST_PANELS)
     features = np.argsort(-table.max(axis=0), kind="stable")[:per_class]
     return [int(c * d + j) for c in classes for j in features]
+
+
+def reach_facts(result: "Partition", name: str) -> dict[str, Any]:
+    """Return how far the learner's common model holds for a dataset; empty if it is not known."""
+    if result.learner == "linear" or len(result.pooled.lines) > 1:
+        return {}
+    if result.analysis.details is None:
+        return {}
+    found = result.reach()[name]
+    if not math.isfinite(found.value + sum(found.interval)):
+        return {}
+    return {"reach": {"value": found.value, "interval": list(found.interval)}}
+
+
+def reach_in_words(facts: dict[str, Any]) -> str:
+    """Say how far the common model holds.
+
+    >>> known = {"value": 0.93, "interval": [0.8, 1.06]}
+    >>> reach_in_words({"learner": "boosting", "reach": known})[:57]
+    'The common model (boosted trees) counts 0.93 times here ('
+    """
+    low, high = facts["reach"]["interval"]
+    return (
+        f"The common model ({learner_in_words(facts['learner'])}) counts "
+        f"{facts['reach']['value']:.2f} times here (90 % interval {low:.2f} to {high:.2f}; 1: it "
+        "holds entirely, 0: not at all)."
+    )

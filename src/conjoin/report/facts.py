@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from conjoin.report import headline, wording
 from conjoin.report.cautions import cautions
-from conjoin.report.coefficients import MOST_PANELS
+from conjoin.report.coefficients import MOST_PANELS, reach_facts, reach_in_words
 from conjoin.report.joins import join_facts, ledger_facts, stability_facts
 from conjoin.report.measure import measure_of
 from conjoin.report.notices import outlier_facts
@@ -20,12 +20,13 @@ from conjoin.report.page_facts import page_facts
 from conjoin.report.probabilities import dataset_scores, score_facts
 from conjoin.report.strategies import improvement_facts, strategy_facts
 from conjoin.report.view import View
-from conjoin.result.fits import Fit, LogisticFit
+from conjoin.result.fits import Fit, LinearFit, LogisticFit
 from conjoin.strategies import SEARCHED
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
     from conjoin.result.comparison import Comparison
+    from conjoin.result.learned_fit import LearnedFit
     from conjoin.result.partition import Partition
     from conjoin.result.scores import Scored
     from conjoin.result.values import Alternative, Merge
@@ -120,6 +121,7 @@ def _brief(result: "Partition") -> dict[str, Any]:
     measure = measure_of(result.family)
     return {
         "strategy": result.strategy,
+        "learner": result.learner,
         "measure": {"percent": measure.name, "gain": measure.gain, "shown": measure.short},
         "counts": {
             "datasets": len(result.labels),
@@ -214,6 +216,8 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
         "members": result.clusters[cluster],
         "rows": model.rows,
         "strategy": result.strategy,
+        "learner": result.learner,
+        **reach_facts(result, name),
         "family": result.family,
         **({"classes": list(result.classes)} if result.classes else {}),
         "reason": "",
@@ -236,7 +240,10 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
             for feature, width in _widths(result.pooled)
         },
     }
-    return {**found, "reason": wording.reason(found)}
+    reason = wording.reason(found)
+    if "reach" in found:
+        reason += f" {reach_in_words(found)}"
+    return {**found, "reason": reason}
 
 
 def _alternative(result: "Partition", view: View, name: str, line: "Alternative") -> dict[str, Any]:
@@ -291,7 +298,7 @@ def comparison_facts(
     """
     fit = result.fit_joined
     family = "logistic" if isinstance(fit, LogisticFit) else fit.family
-    measure = measure_of(family)
+    shown = measure_of(family).shown
     found = {
         "conjoin": __version__,
         "family": family,
@@ -305,13 +312,19 @@ def comparison_facts(
         "few_rows_decide": result.few_rows_decide,
         "rows_to_settle": result.rows_to_settle,
         "method": result.method,
+        "learner": result.learner,
+        "learner_asked": result.asked,
+        "learner_errors": {name: shown(error) for name, error in result.learner_errors.items()},
+        "folds": result.folds,
+        "repeats": result.repeats,
+        "reason": result.reason,
         "score": finite(result.score),
         "error_separate": finite(result.error_separate),
         "error_joined": finite(result.error_joined),
-        "shown_separate": measure.shown(result.error_separate),
-        "shown_joined": measure.shown(result.error_joined),
+        "shown_separate": shown(result.error_separate),
+        "shown_joined": shown(result.error_joined),
         "models": {
-            name: {"rows": fit.rows, **_model(fit)}
+            name: {"rows": fit.rows, **_any_model(fit)}
             for name, fit in (
                 ("a", result.fit_a), ("b", result.fit_b), ("joined", result.fit_joined),
             )
@@ -330,6 +343,13 @@ def _error(result: "Partition", model: Fit) -> dict[str, float | None]:
 
 def _model(fit: Fit) -> dict[str, Any]:
     return {"intercept": fit.intercept, "coef": dict(fit.coef)}
+
+
+def _any_model(fit: "Fit | LearnedFit") -> dict[str, Any]:
+    """Return what there is to say of a model: coefficients of lines, settings of a learner."""
+    if isinstance(fit, LinearFit | LogisticFit):
+        return _model(fit)
+    return {"learner": fit.learner, "error": finite(fit.error), "settings": dict(fit.settings)}
 
 
 def _interval(ends: tuple[float, float]) -> dict[str, Any]:

@@ -7,11 +7,17 @@ named, as it is shown, and belong to the models that are named.
 from collections.abc import Sequence
 from typing import Any
 
+from conjoin.report.learners import learner_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import percent_of, unsigned
 from conjoin.report.strategies import plain_name
-from conjoin.report.wording import Facts, change, models_in_words, or_infinite
-from conjoin.strategies import SEARCHED
+from conjoin.report.wording import (
+    Facts,
+    change,
+    models_in_words,
+    or_infinite,
+)
+from conjoin.strategies import SEARCHED, reference
 from conjoin.text import listed
 
 TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
@@ -26,6 +32,16 @@ MODELS_OF = {
     "separate": "one model per dataset, each from its own rows only",
     "pooled": "one model for all datasets",
     "intercept": "one model for all datasets, with one level per dataset",
+    "linear": BORROWED,
+}
+# The same for models of a learner; {} is what it trains.
+LEARNED_MODELS_OF = {
+    "auto": "{} and lines averaged, with strength borrowed between datasets",
+    "corrected": "{}, corrected by a line for each dataset",
+    "residual": "lines with strength borrowed between datasets, and {} for what they leave over",
+    "learner named": "one model ({}) for all datasets that knows the dataset's name",
+    "learner pooled": "one model ({}) for all datasets",
+    "learner separate": "one model ({}) per dataset",
 }
 
 
@@ -39,8 +55,8 @@ def headline(facts: Facts) -> list[str]:
         error = error_in_words(strategies[strategy], measure_of(facts["family"]))
         return [f"There is one dataset, so there is one model (strategy '{strategy}'): {error}."]
     advised = advice(facts)
-    plain = advised == "clusters"
-    name = plain_name(strategies) if plain else strategy
+    plain = advised != strategy
+    name = (plain_name(strategies) if advised == "clusters" else advised) if plain else strategy
     found = [_first(facts, name, advised), _brings(facts, name)]
     found += [
         *_carried(facts, name),
@@ -58,10 +74,21 @@ def advice(facts: Facts) -> str:
     error above the lowest error of all.
     """
     strategies = facts["strategies"]
-    plain = strategies.get(plain_name(strategies))
+    key = _plain_key(facts)
+    plain = strategies.get(key)
     if facts["strategy"] != "auto" or plain is None:
         return str(facts["strategy"])
-    return "clusters" if is_best(plain) else "auto"
+    if not is_best(plain):
+        return "auto"
+    return key if key.startswith("learner") else "clusters"
+
+
+def _plain_key(facts: Facts) -> str:
+    """Return the strategy with plain models: one for each cluster, or one that knows the name."""
+    key = plain_name(facts["strategies"])
+    if facts.get("learner", "linear") != "linear" and key != "learner clusters":
+        return "learner named"
+    return key
 
 
 def is_best(strategy: Facts) -> bool:
@@ -81,12 +108,21 @@ def _first(facts: Facts, name: str, advised: str) -> str:
     members = [c["datasets"] for c in facts["clusters"]]
     asked = facts["strategy"] != "auto" or advised == "auto"
     best = is_best(line) if asked else True
-    words = f"{MODELS_OF.get(name, BORROWED)} (strategy '{advised}')"
-    if advised == "clusters":
-        words = f"{models_in_words(members)}, strategy 'clusters'"
+    words = f"{_models_of(facts, name)} (strategy '{advised}')"
+    if advised in ("clusters", "learner clusters"):
+        kind = "" if advised == "clusters" else f", {learner_in_words(facts['learner'])} each"
+        words = f"{models_in_words(members)}{kind}, strategy '{advised}'"
     again = "the partition searched again in every fold" if name != advised else ""
     error = error_in_words(line, measure, again)
     return f"{'Best choice' if best else 'In use'}: {words}: {error}{shaky_in_words(facts)}."
+
+
+def _models_of(facts: Facts, name: str) -> str:
+    """Say which models a strategy has."""
+    learner = facts.get("learner", "linear")
+    if learner != "linear" and name in LEARNED_MODELS_OF:
+        return LEARNED_MODELS_OF[name].format(learner_in_words(learner))
+    return MODELS_OF.get(name, BORROWED)
 
 
 def shaky_in_words(facts: Facts) -> str:
@@ -121,17 +157,33 @@ def _brings(facts: Facts, name: str) -> str:
     strategies, measure = facts["strategies"], measure_of(facts["family"])
     known = facts.get("improvements", {}).get(name, {}).get("over", {})
     datasets = len(facts["datasets"])
-    others = {"separate": f"with {datasets:,} separate models", "pooled": "with one model for all"}
+    others = {
+        "separate": f"with {datasets:,} separate models{{}}",
+        "pooled": "with one model{} for all",
+    }
     # A single cluster is one model for all.
     same = {name} | ({"pooled"} if name == "clusters" and len(facts["clusters"]) == 1 else set())
-    parts = [
-        change(strategies[name]["shown"], strategies[other]["shown"], words)
-        + (interval_in_words(known[other]["interval"]) if other in known else "")
-        for other, words in others.items()
-        if other not in same
-    ]
+    errors = {key: or_infinite(line["error"]) for key, line in strategies.items()}
+    parts = []
+    for other, words in others.items():
+        key = reference(errors, other)
+        if key not in same:
+            interval = interval_in_words(known[other]["interval"]) if other in known else ""
+            than = words.format(_kind_of(facts, key))
+            parts.append(change(strategies[name]["shown"], strategies[key]["shown"], than))
+            parts[-1] += interval
+    if not parts:
+        return ""
     several = name in (SEARCHED, "clusters") and len(facts["clusters"]) > 1
     return f"{'Their' if several else 'Its'} {measure.short} is {' and '.join(parts)}."
+
+
+def _kind_of(facts: Facts, key: str) -> str:
+    """Say what models of a reference are, where there are two kinds."""
+    if facts.get("learner", "linear") == "linear":
+        return ""
+    learner = facts["learner"] if key.startswith("learner") else "linear"
+    return f" of {learner_in_words(learner)}" if learner != "linear" else " (lines)"
 
 
 def interval_in_words(ends: Sequence[float | None]) -> str:
@@ -160,7 +212,7 @@ def _carried(facts: Facts, name: str) -> list[str]:
     """Name the datasets that carry a comparison, and say what it is without them."""
     known = facts.get("improvements", {}).get(name, {}).get("over", {})
     measure, found = measure_of(facts["family"]), []
-    for other, reference in (("separate", "separate models"), ("pooled", "one model for all")):
+    for other, words in (("separate", "separate models"), ("pooled", "one model for all")):
         one = known.get(other)
         if not one or not one["carriers"] or one["percent_without"] is None:
             continue
@@ -172,7 +224,7 @@ def _carried(facts: Facts, name: str) -> list[str]:
         without = one["percent_without"]
         result = f"{unsigned(without)} {'lower' if without < 0 else 'higher'}"
         found.append(
-            f"{who} {what} {reference}: without {'them' if several else 'it'} the {measure.short} "
+            f"{who} {what} {words}: without {'them' if several else 'it'} the {measure.short} "
             f"is {result}{interval_in_words(one['interval_without'])}."
         )
     return found
@@ -213,29 +265,36 @@ def _what_predicts(facts: Facts) -> list[str]:
     if facts["strategy"] != "auto":
         return []
     auto, measure = facts["strategies"]["auto"], measure_of(facts["family"])
-    plain = facts["strategies"][plain_name(facts["strategies"])]
+    plain = facts["strategies"][_plain_key(facts)]
     lower = (plain["error"] or 0.0) > (auto["error"] or 0.0)
     does = "does as well, within the standard error" if lower else "does no better"
     return [
         f"Predictions use strategy 'auto', an average of all strategies that {does} "
-        f"({measure.short} {error_text(auto['shown'], 4)}); strategy 'clusters' predicts with "
-        "these models."
+        f"({measure.short} {error_text(auto['shown'], 4)}); strategy '{advice(facts)}' predicts "
+        f"with {'this model' if advice(facts) == 'learner named' else 'these models'}."
     ]
 
 
 def _plain_models(facts: Facts) -> list[str]:
     """Say what plain clusters cost where something else is advised."""
     strategy, strategies = facts["strategy"], facts["strategies"]
-    key = plain_name(strategies)
-    if strategy == "clusters" or key not in strategies:
+    key = _plain_key(facts)
+    if strategy in ("clusters", key) or key not in strategies:
         return []
     clusters = [c["datasets"] for c in facts["clusters"]]
     datasets, measure = len(facts["datasets"]), measure_of(facts["family"])
+    if key == "learner named":
+        line = strategies[key]
+        than = change(line["shown"], strategies[strategy]["shown"], f"with '{strategy}'")
+        return [
+            f"If you prefer a plain model, train {_models_of(facts, key)}: {measure.short} "
+            f"{error_text(line['shown'], 4)}, {than}."
+        ]
     if len(clusters) == 1:  # one model for all has its error in the sentence before
         return [f"The search for clusters puts all {datasets:,} datasets into one."]
     plain, ours = strategies[key], strategies[strategy]
     than = change(plain["shown"], ours["shown"], f"with '{strategy}'")
-    again = ", with the partition searched again in every fold" if key != "clusters" else ""
+    again = ", with the partition searched again in every fold" if key == SEARCHED else ""
     return [
         f"If you prefer plain models, train {models_in_words(clusters)}: {measure.short} "
         f"{error_text(plain['shown'], 4)}{again}, {than}."
@@ -247,7 +306,7 @@ def _lowest(facts: Facts) -> list[str]:
     name, strategies = facts["strategy"], facts["strategies"]
     key, measure = plain_name(strategies), measure_of(facts["family"])
     ours = strategies[key if name == "clusters" else name]
-    fair = [other for other in strategies if other == key or other != "clusters"]
+    fair = [other for other in strategies if other == key or other not in ("clusters", "plain")]
     lowest = min(fair, key=lambda other: or_infinite(strategies[other]["error"]))
     if is_best(ours) or strategies[lowest] is ours:
         return []

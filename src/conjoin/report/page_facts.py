@@ -75,7 +75,7 @@ def _picture(result: "Partition") -> dict[str, Any] | None:
 def _clusters(view: View) -> list[dict[str, Any]]:
     """Return errors of own models and in use, their change, and how coefficients differ."""
     result, details = view.result, view.details
-    pooled = view.coef(result.pooled)
+    pooled = view.pooled
     found = []
     for c, (members, model) in enumerate(zip(result.clusters, result.models)):
         index = [view.position[name] for name in members]

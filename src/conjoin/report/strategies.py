@@ -80,6 +80,8 @@ def improvement_facts(result: "Partition") -> dict[str, dict[str, Any]]:
 
 def plain_name(errors: Any) -> str:
     """Return the name of the fair error of plain clusters."""
+    if "learner clusters" in errors:
+        return "learner clusters"
     return SEARCHED if SEARCHED in errors else "clusters"
 
 

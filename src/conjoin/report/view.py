@@ -49,10 +49,18 @@ class View:
         return colours(self.result.clusters)
 
     @cached_property
+    def features(self) -> list[str]:
+        """The features that clusters and verdicts are about.
+
+        With a learner these are the columns and its prediction; its other predictions come last.
+        """
+        return list(self.result.features[: len(self.result.analysis.placement.basis.scale)])
+
+    @cached_property
     def line_columns(self) -> list[str]:
         """Names of the columns of one line of a model: the level, if there is one, and features."""
         intercept = self.result.analysis.placement.basis.intercept
-        return [*([LEVEL_NAME] if intercept else []), *self.result.features]
+        return [*([LEVEL_NAME] if intercept else []), *self.features]
 
     @cached_property
     def classes(self) -> list[str]:
@@ -86,11 +94,22 @@ class View:
         center = self.result.analysis.placement.basis.center
         found: list[FloatArray] = []
         for line in fit.lines:
-            slopes = np.array([line.coef[name] for name in self.result.features])
+            slopes = np.array([line.coef[name] for name in self.features])
             if len(self.line_columns) > len(slopes):
                 found.append(np.array([line.intercept + float(slopes @ center)]))
             found.append(slopes)
         return np.concatenate(found)
+
+    @cached_property
+    def pooled(self) -> FloatArray:
+        """Coefficients (columns,) of one model for all.
+
+        With a learner that model may be a prediction alone; then the mean of the clusters' models
+        stands for it.
+        """
+        if self.result.learner == "linear":
+            return self.coef(self.result.pooled)
+        return np.mean([self.coef(model) for model in self.result.models], axis=0)
 
 
 def colours(clusters: Sequence[Sequence[str]]) -> list[int]:

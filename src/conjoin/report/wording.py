@@ -62,6 +62,13 @@ STRATEGIES = {
     "lowrank": "partial pooling, datasets differ along one to three directions",
     "mixture": "soft clusters: each dataset blends several models",
     "auto": "average of the strategies, weighted by their errors",
+    "linear": "average of the linear strategies",
+    "corrected": "a line in the columns and the learner's prediction, partially pooled",
+    "residual": "the linear average, plus the learner on its residuals",
+    "learner named": "one model of all rows that knows the dataset's name",
+    "learner pooled": "one model of all rows without the name",
+    "learner separate": "one model of the learner per dataset",
+    "learner clusters": "one model of the learner per cluster",
 }
 FOUND_AGAIN_NOTE = (
     f"'{SEARCHED}' includes the uncertainty of finding the partition: it was searched for again in "
@@ -381,11 +388,16 @@ def comparison_in_words(facts: Facts, a: str, b: str) -> str:
         "undecided": f"Undecided on {a} and {b}",
     }[facts["verdict"]]
     joined, separate = (error_text(facts[f"shown_{how}"]) for how in ("joined", "separate"))
+    learned = facts["learner"] != "linear"
+    first += f" with {facts['learner']}" * learned
     found = [
         f"{first}: joining {effect(facts['gain'], None, measure)}"
         f"{_ends(facts['interval'], facts['delta'])}.",
-        f"The {measure.short} is {joined} joined and {separate} separate.",
+        f"The {measure.short} is {joined} joined and {separate} separate{_validated(facts)}.",
+        *_chosen_learner(facts, measure),
     ]
+    if learned:
+        return " ".join([*found, *_learner_reasons(facts)])
     if facts["few_rows_decide"]:
         found.append(
             "A few rows with extreme values carry these fits, so the gain on new rows can be "
@@ -399,6 +411,42 @@ def comparison_in_words(facts: Facts, a: str, b: str) -> str:
         score = "unknown" if facts["score"] is None else f"{facts['score']:+.3f}"
         found.append(f"Method {facts['method']} says to {guess} (score {score}).")
     return " ".join(found)
+
+
+def _validated(facts: Facts) -> str:
+    """Say how the errors of a learner were found; nothing for linear models."""
+    if not facts["folds"]:
+        return ""
+    share = 100 * (1 - 1 / facts["folds"])
+    times = f", repeated {facts['repeats']} times" if facts["repeats"] > 1 else ""
+    return (
+        f" ({facts['folds']}-fold cross-validation{times}: models trained on {share:.0f} % of the "
+        "rows)"
+    )
+
+
+def _chosen_learner(facts: Facts, measure: Measure) -> list[str]:
+    """Say which learner was chosen, if there was a choice."""
+    errors = facts["learner_errors"]
+    if not errors:
+        return []
+    chosen = facts["learner"]
+    others = ", ".join(f"{error_text(e)} with {n}" for n, e in errors.items() if n != chosen)
+    return [
+        f"The learner is {chosen} because its cross-validated {measure.short} is lower: "
+        f"{error_text(errors[chosen])}, {others}."
+    ]
+
+
+def _learner_reasons(facts: Facts) -> list[str]:
+    """Say why held-out rows of a learner leave it undecided, and what the better guess is."""
+    few = ["A few rows carry most of the difference, so the interval is wide."]
+    found = few if facts["few_rows_decide"] and not facts["reason"] else []
+    if facts["verdict"] != "undecided":
+        return found
+    guess = "join them" if facts["join"] else "keep them apart"
+    why = facts["reason"] or "The interval contains zero, so these rows cannot settle it."
+    return [*found, why, f"The better guess is to {guess}."]
 
 
 def _ends(interval: Sequence[float | None], delta: float) -> str:

@@ -9,15 +9,15 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError, warn_caller
-from conjoin.families import Response, softmax
-from conjoin.models.glm_families import POISSON, family_of
-from conjoin.result.fits import Fit, linear_predictors, model_of
+from conjoin.families import Response
+from conjoin.models.glm_families import family_of
+from conjoin.models.row_losses import row_losses
+from conjoin.result.fits import Fit, fit_of_lines, linear_predictors
 from conjoin.result.values import Assignment
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
 
-LEAST_PROBABILITY = 1e-300  # in place of zero, whose logarithm is infinite
 NO_PRIOR = (
     "The model file has no learned prior, because an older version of conjoin wrote it. The model "
     "of the new dataset is an average over clusters. Fit the model again for a better one."
@@ -40,7 +40,8 @@ def assign(result: "Partition", rows: FloatArray, target: FloatArray) -> Assignm
         **{name: _mean(losses_of(fit, rows, target, response)) for name, fit in others.items()},
     }
     limits, n = result.pooled.limits, len(rows)
-    model = model_of(beta, placement.basis, response, result.features, n, errors["own"], limits)
+    lines = placement.lines(beta, response, len(result.features))
+    model = fit_of_lines(*lines, response, result.features, n, errors["own"], limits)
     return Assignment(
         cluster=None if best == len(result.clusters) else best,
         probability=float(probability[best]),
@@ -61,15 +62,7 @@ def losses_of(fit: Fit, rows: FloatArray, target: FloatArray, response: Response
 
     It is the squared error, the log loss of classes, or half the deviance of counts.
     """
-    linear = linear_predictors(fit, rows)
-    if response.classes:
-        share = softmax(linear)[np.arange(len(target)), target.astype(int)]
-        loss: FloatArray = -np.log(np.maximum(share, LEAST_PROBABILITY))
-        return loss
-    if response.family == "poisson":
-        return POISSON.loss(target, linear[:, 0])
-    squares: FloatArray = (target - linear[:, 0]) ** 2
-    return squares
+    return row_losses(linear_predictors(fit, rows), target, response)
 
 
 def known_target(y: Any, rows: int, response: Response) -> FloatArray:

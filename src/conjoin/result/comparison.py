@@ -1,9 +1,11 @@
 """What `compare` returns."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit
+from conjoin.result.learned_fit import LearnedFit
 from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
@@ -17,7 +19,8 @@ class Comparison:
     verdict : "join", "apart" or "undecided"
         What can be shown at level `delta`; the two datasets may have different noise. "join" is
         wrong with probability at most delta for the gain given the features of the rows, "apart"
-        for the gain expected over new features.
+        for the gain expected over new features. For a learner other than "linear" both are about
+        the gain on held-out rows of cross-validation, of models trained on 1 - 1/folds of the rows.
     join : bool
         The point decision of the method: whether `score` is above `threshold`.
     gain : float
@@ -30,7 +33,7 @@ class Comparison:
         Level of the verdict and the interval.
     rows_to_settle : float or None
         For an undecided pair: by what factor both datasets would have to grow for a verdict. None
-        if a thousandfold would not be enough.
+        if a thousandfold would not be enough, or if nobody knows, as for a learner.
     score, threshold : float
         The score that the method gives the pair, and the threshold of its point decision.
     phi, psi : float
@@ -40,7 +43,7 @@ class Comparison:
         The value that stands for log(1/delta) in phi and psi.
     method : str
         The method of the point decision.
-    fit_a, fit_b, fit_joined : LinearFit or LogisticFit
+    fit_a, fit_b, fit_joined : LinearFit, LogisticFit or LearnedFit
         The two separate models and the joint one, each fitted to all its rows.
     error_separate, error_joined : float
         Estimated error on new rows, averaged over the two datasets, of the separate models and of
@@ -48,6 +51,18 @@ class Comparison:
     few_rows_decide : bool
         Whether a few rows with extreme values carry the fits. Then new rows may be unlike all rows
         at hand, and the upper end of the interval is infinite unless the verdict is "apart".
+        For a learner: whether a few rows carry most of the difference, so that the interval is
+        wide.
+    learner : str
+        What was trained: "linear", "boosting" or the name of an estimator's class.
+    asked : str
+        The learner that was asked for; "auto" is the one with the lower cross-validated error.
+    learner_errors : mapping of str to float
+        For "auto": cross-validated error of each learner, the lower one of separate and joined.
+    folds, repeats : int
+        Of the cross-validation; 0 for linear models, whose verdict is from theory.
+    reason : str
+        Why there is no verdict, where a dataset has too few rows for the learner.
     findings : Findings
         Gross errors and suspicious columns, found before anything was decided.
     schema : Schema, optional
@@ -66,12 +81,18 @@ class Comparison:
     psi: float
     alpha: float
     method: str
-    fit_a: Fit
-    fit_b: Fit
-    fit_joined: Fit
+    fit_a: Fit | LearnedFit
+    fit_b: Fit | LearnedFit
+    fit_joined: Fit | LearnedFit
     error_separate: float
     error_joined: float
     few_rows_decide: bool = False
+    learner: str = "linear"
+    asked: str = "linear"
+    learner_errors: Mapping[str, float] = field(default_factory=dict)
+    folds: int = 0
+    repeats: int = 0
+    reason: str = ""
     findings: Findings = field(default=Findings(), repr=False, compare=False)
     schema: Schema | None = field(default=None, repr=False, compare=False)
 

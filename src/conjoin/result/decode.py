@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conjoin.criterion import PairScore
+from conjoin.errors import ReadError
 from conjoin.families import Label
 from conjoin.models.newcomer import Prior
 from conjoin.moments import Basis
@@ -28,7 +29,13 @@ def fits_from_plain(fits: Mapping[str, Any], schema: Schema, limits: Limits) -> 
     known = list(zip(fits["rows"], map(float, fits["error"])))
     each = len(fits["intercept"]) // max(len(known), 1)  # lines of a model
     kind = "gaussian" if response.classes else response.family
-    slopes = plain_to_array(fits["coef"]).tolist()
+    coef, features = plain_to_array(fits["coef"]), len(schema.features)
+    if len(coef) and coef.shape[1] != features:
+        raise ReadError(
+            f"The model file cannot be used: its models have {coef.shape[1]} coefficients for "
+            f"{features} features; fit the model again, or fetch the original file."
+        )
+    slopes = coef.tolist()
     lines = [
         LinearFit(intercept, dict(zip(schema.features, slopes[i])), *known[i // each], limits, kind)
         for i, intercept in enumerate(fits["intercept"])
@@ -117,9 +124,16 @@ def map_from_plain(values: Mapping[str, Any]) -> Map:
     return Map(groups, tables[0], tables[1], tables[2], verdict)
 
 
-def placement_from_plain(values: Mapping[str, Any]) -> Placement:
-    """Return what places a new dataset."""
-    basis = values["basis"]
+def placement_from_plain(values: Mapping[str, Any], features: int) -> Placement:
+    """Return what places a new dataset, for models with so many features."""
+    basis, columns = values["basis"], values.get("columns")
+    own = features if columns is None else len(columns)
+    known = columns is None or all(type(j) is int and 0 <= j < features for j in columns)
+    if not known or plain_to_array(basis["center"]).shape != (own,):
+        raise ReadError(
+            "The model file cannot be used: what places new datasets does not fit the features of "
+            "the models; fit the model again, or fetch the original file."
+        )
     return Placement(
         basis=Basis(
             plain_to_array(basis["center"]),
@@ -132,6 +146,7 @@ def placement_from_plain(values: Mapping[str, Any]) -> Placement:
         noise=values["noise"],
         **{name: plain_to_array(values[name]) for name in PLACEMENT_ARRAYS},
         priors=tuple(_prior_from_plain(one) for one in values.get("priors", [])),
+        columns=None if columns is None else np.array(columns, dtype=np.int64),
     )
 
 

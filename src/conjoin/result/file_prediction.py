@@ -118,7 +118,8 @@ class _Rows:
             for table in tables:
                 frame = in_memory(to_frame(table))
                 rows = self.model.schema.encode(frame, self.source.description)
-                yield table, rows, self._names(table, frame)
+                names = self._names(table, frame)
+                yield table, self.model.schema.extend(rows, names), names
 
     def _names(self, table: pa.Table, frame: object) -> list[str | None]:
         if self.name_column is None:

@@ -159,21 +159,39 @@ def model_of(
     limits: Limits,
 ) -> Fit:
     """Return a model in the units of the data, from coefficients (p,) in working coordinates."""
+    intercept, slopes = lines_of(beta, basis, response)
+    return fit_of_lines(intercept, slopes, response, features, rows, error, limits)
 
-    def line(one: FloatArray) -> LinearFit:
-        intercept, slopes = basis.to_original(one)
-        kind = "gaussian" if response.classes else response.family
-        named = dict(zip(features, map(float, slopes)))
-        return LinearFit(float(intercept), named, rows, error, limits, kind)
 
-    if not response.classes:
-        return line(beta)
+def lines_of(beta: FloatArray, basis: Basis, response: Response) -> tuple[FloatArray, FloatArray]:
+    """Return intercepts (..., lines) and slopes (..., lines, features) in the units of the data.
+
+    Coefficients (..., p) in working coordinates enter; those of C > 2 classes are contrasts.
+    """
     C = len(response.classes)
-    if C > 2:  # working coordinates are contrasts of the classes
-        lines = tuple(line(one) for one in (beta.reshape(-1, C - 1) @ contrasts(C).T).T)
-    else:
-        lines = (line(beta),)
-    return LogisticFit(response.classes, lines, rows, error)
+    if C > 2:
+        scores = beta.reshape(*beta.shape[:-1], -1, C - 1) @ contrasts(C).T
+        return basis.to_original(np.swapaxes(scores, -1, -2))
+    intercept, slopes = basis.to_original(beta)
+    return np.asarray(intercept)[..., None], slopes[..., None, :]
+
+
+def fit_of_lines(
+    intercept: FloatArray,
+    slopes: FloatArray,
+    response: Response,
+    features: Sequence[str],
+    rows: int,
+    error: float,
+    limits: Limits,
+) -> Fit:
+    """Return a model from intercepts (lines,) and slopes (lines, features)."""
+    kind = "gaussian" if response.classes else response.family
+    lines = tuple(
+        LinearFit(float(one), dict(zip(features, map(float, own))), rows, error, limits, kind)
+        for one, own in zip(intercept, slopes)
+    )
+    return LogisticFit(response.classes, lines, rows, error) if response.classes else lines[0]
 
 
 def _linear_predictors(fit: Fit, X: Any, limit: bool) -> FloatArray:

@@ -11,7 +11,8 @@ from typing import Any
 
 from conjoin.api.request import RENAMED_ARGUMENTS, RENAMED_METHODS
 from conjoin.errors import ReadError
-from conjoin.families import Label
+from conjoin.learners.beside import Trusted, beside, objects_from_bytes
+from conjoin.learners.stored import learner_from_plain, schema_from_plain
 from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.decode import (
@@ -31,20 +32,24 @@ from conjoin.result.found import (
     stability_from_plain,
 )
 from conjoin.result.partition import Partition
-from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum
+from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum, checksum_of
 from conjoin.result.stored import StoredAnalysis
 from conjoin.result.values import Alternative
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
 
-def load(path: str | Path) -> Partition:
+def load(path: str | Path, *, trusted: Trusted = None) -> Partition:
     """Read a result that `Partition.save`, or `--save` on the command line, wrote.
 
     Parameters
     ----------
     path : str or Path
-        The model file.
+        The model file. A learner of another library is in a second file beside it, with ".skops"
+        after the name.
+    trusted : list of str or type, optional
+        Types of the second file that may be created, besides those that skops trusts. The error
+        without it lists them. Name them only if you know who wrote the file.
 
     Returns
     -------
@@ -54,7 +59,8 @@ def load(path: str | Path) -> Partition:
     Raises
     ------
     ReadError
-        If the file is missing, is no model, was changed, or comes from an unknown version.
+        If a file is missing, is no model, was changed, comes from an unknown version, or holds
+        types that are not trusted.
 
     Examples
     --------
@@ -66,11 +72,11 @@ def load(path: str | Path) -> Partition:
     ...     conjoin.load(f"{folder}/model.json").clusters == result.clusters
     True
     """
-    return load_with_extra(path)[0]
+    return load_with_extra(path, trusted)[0]
 
 
-def load_with_extra(path: str | Path) -> tuple[Partition, dict[str, Any]]:
-    """Read a result and the plain values kept beside it."""
+def load_with_extra(path: str | Path, trusted: Trusted = None) -> tuple[Partition, dict[str, Any]]:
+    """Read a result and the values kept beside it."""
     document = _read(Path(path))
     name = Path(path).name
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -92,7 +98,36 @@ def load_with_extra(path: str | Path) -> tuple[Partition, dict[str, Any]]:
         )
     if version == 1:
         content = _from_version_1(content)
-    return _partition(content), content["extra"]
+    objects = _objects(Path(path), content.get("beside"), trusted)
+    return _partition(content, objects), _extra(content["extra"], objects)
+
+
+def _objects(path: Path, known: Mapping[str, Any] | None, trusted: Trusted) -> list[Any]:
+    """Return the estimators of the file beside a model file; none if there is no such file."""
+    if known is None:
+        return []
+    other = beside(path)
+    try:
+        data = other.read_bytes()
+    except OSError as error:
+        raise ReadError(
+            f"File {other.name!r} with the learner of {path.name!r} cannot be read "
+            f"({error.strerror}); keep both files in one folder."
+        ) from None
+    if checksum_of(data) != known.get("checksum"):
+        raise ReadError(
+            f"File {other.name!r} is not the one that was written with {path.name!r}: its checksum "
+            "does not fit; fit the model again, or fetch both originals."
+        )
+    return objects_from_bytes(data, other.name, trusted)
+
+
+def _extra(extra: Mapping[str, Any], objects: Sequence[Any]) -> dict[str, Any]:
+    """Return what was kept beside a result, with the option `learner` as it was passed."""
+    params = dict(extra.get("params", {}))
+    if "learner" in params:
+        params["learner"] = learner_from_plain(params["learner"], objects)
+    return {**extra, **({"params": params} if params else {})}
 
 
 def _read(path: Path) -> Any:
@@ -136,12 +171,14 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _partition(content: Mapping[str, Any]) -> Partition:
+def _partition(content: Mapping[str, Any], objects: Sequence[Any]) -> Partition:
     schema = Schema.from_plain(content["schema"])
+    names = list(content["datasets"])
     if "representation" in content:
         learned = Learned.from_plain(content["representation"], plain_to_array)
         schema = RepresentedSchema.of(schema, learned)
-    names = list(content["datasets"])
+    if "predictions" in content:
+        schema = schema_from_plain(schema, content["predictions"], names, objects)
     limits = {n: (float(low), float(high)) for n, (low, high) in content["limits"].items()}
     labels = dict(zip(names, content["labels"]))
     clusters: list[list[str]] = [[] for _ in range(max(content["labels"]) + 1)]
@@ -159,14 +196,13 @@ def _partition(content: Mapping[str, Any]) -> Partition:
         grouping=content["grouping"],
         features=schema.features,
         schema=schema,
-        analysis=_analysis(content, names, schema.response.classes),
+        analysis=_analysis(content, names, schema),
         added=added_from_plain(content.get("added"), schema, limits),
     )
 
 
-def _analysis(
-    content: Mapping[str, Any], names: Sequence[str], classes: tuple[Label, ...]
-) -> StoredAnalysis:
+def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) -> StoredAnalysis:
+    classes, features = schema.response.classes, len(schema.features)
     details = details_from_plain(content.get("details"), names)
     return StoredAnalysis(
         strategy=content["strategy"],
@@ -176,7 +212,7 @@ def _analysis(
             merge_from_plain(line, names, score_from_plain(line["score"]))
             for line in content["ledger"]
         ),
-        placement=placement_from_plain(content["placement"]),
+        placement=placement_from_plain(content["placement"], features),
         all_alternatives={
             name: tuple(
                 Alternative(c, verdict, float(gain), (float(low), float(high)))

@@ -18,6 +18,7 @@ from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import Label
 from conjoin.result.assigning import assign, known_target
 from conjoin.result.fits import Fit
+from conjoin.result.learners import Learners
 from conjoin.result.plots import Plots
 from conjoin.result.predictor import Predicted, Predictor
 from conjoin.result.protocol import AnalysisProtocol
@@ -37,7 +38,7 @@ RENAMED = {"evidence": "analysis", "history": "ledger()", "verdicts": "ledger()"
 
 
 @dataclass(frozen=True)
-class Partition(Plots):
+class Partition(Plots, Learners):
     """Which datasets to train together, and how good each way of sharing them is.
 
     Parameters
@@ -437,7 +438,7 @@ class Partition(Plots):
         >>> result.clusters[place.cluster], place.errors["own"] < place.errors["pooled"]
         (['d4', 'd5'], True)
         """
-        rows, _ = self.predictor.encode(X, "new")
+        rows = self.predictor.encode_new(X)
         return assign(self, rows, known_target(y, len(rows), self.schema.response))
 
     def adding(self, assignments: Mapping[str, Assignment]) -> "Partition":
@@ -478,17 +479,3 @@ class Partition(Plots):
             )
         named = {str(name): one for name, one in assignments.items()}
         return replace(self, added={**self.added, **named})
-
-    # --- files, pages and plots ------------------------------------------------------------------
-
-    def save(self, path: Any) -> None:
-        """Write models, partition and analysis to a file that `conjoin.load` reads."""
-        from conjoin.result.store import save
-
-        save(self, path)
-
-    def report(self, path: Any, *, title: str | None = None) -> None:
-        """Write one self-contained HTML page: verdict, clusters, map, coefficients, datasets."""
-        from conjoin.report.html import write_report
-
-        write_report(self, path, title=title)

@@ -17,12 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
+from conjoin.families import Response
 from conjoin.models.glm_families import GlmFamily
 from conjoin.models.newcomer import Prior, average_coefficients, held_out_losses, place
 from conjoin.moments import Basis
 from conjoin.moments.folds import deal
+from conjoin.result.fits import lines_of
+
+Lines = tuple[FloatArray, FloatArray]
 
 # Rows of the new dataset are held out one by one, with more rows than this in so many folds: the
 # model is then fitted to 95 % of them, so its error is that of nearly all rows.
@@ -62,6 +66,9 @@ class Placement:
         Mean features of each cluster; nan for clusters of very few rows.
     priors : tuple of StrategyPrior
         Empty for a single dataset, and in model files of versions before 0.3.
+    columns : array, optional
+        Positions of the features it knows among those of the models, by default all. Models with
+        a learner have its predictions as further features.
     """
 
     basis: Basis
@@ -71,6 +78,7 @@ class Placement:
     datasets: FloatArray
     means: FloatArray
     priors: tuple[StrategyPrior, ...] = ()
+    columns: IntArray | None = None
 
     def place(
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None = None
@@ -129,7 +137,24 @@ class Placement:
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None
     ) -> tuple[FloatArray, FloatArray]:
         """Return rows and target in working coordinates; classes and counts as they are."""
-        return self.basis.design(X), self.basis.response(y) if family is None else y
+        Z = self.basis.design(self._own(X))
+        return Z, self.basis.response(y) if family is None else y
+
+    def _own(self, X: FloatArray) -> FloatArray:
+        """Return the features (n, own) that it knows."""
+        return X if self.columns is None else X[:, self.columns]
+
+    def lines(self, beta: FloatArray, response: Response, features: int) -> Lines:
+        """Return intercepts (lines,) and slopes (lines, features) of coefficients (p,).
+
+        They are in the units of the data; slopes of features that it does not know are zero.
+        """
+        intercept, slopes = lines_of(beta, self.basis, response)
+        if self.columns is None:
+            return intercept, slopes
+        found = np.zeros((len(slopes), features))
+        found[:, self.columns] = slopes
+        return intercept, found
 
     def nearest(self, X: FloatArray) -> int:
         """Return the cluster whose mean features are nearest to those of rows (n, features).
@@ -139,7 +164,7 @@ class Placement:
         DataError
             If no cluster has known mean features.
         """
-        mean = np.mean(self.basis.features(X), axis=0)
+        mean = np.mean(self.basis.features(self._own(X)), axis=0)
         distance = np.sum((self.means - mean) ** 2, axis=1)
         if np.isnan(distance).all():
             raise DataError(

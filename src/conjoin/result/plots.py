@@ -1,13 +1,31 @@
-"""The plots of a result, as methods of `Partition`.
+"""The files, pages and plots of a result, as methods of `Partition`.
 
-A result enters, matplotlib axes leave. The drawing itself is in `conjoin.report.plots`.
+A result enters; a file or a page is written, or matplotlib axes leave. The work itself is done in
+`result.store`, `report.html` and `report.plots`.
 """
 
 from typing import Any
 
 
 class Plots:
-    """Methods that draw a result; `self` is a `Partition`."""
+    """Methods that save, report and draw a result; `self` is a `Partition`."""
+
+    def save(self: Any, path: Any) -> None:
+        """Write models, partition and analysis to a file that `conjoin.load` reads.
+
+        A scikit-learn estimator as learner is written to a second file beside it, with ".skops"
+        after the name (`pip install conjoin[skops]`). It holds what the estimator holds: a
+        k-nearest-neighbours model holds its training rows.
+        """
+        from conjoin.result.store import save
+
+        save(self, path)
+
+    def report(self: Any, path: Any, *, title: str | None = None) -> None:
+        """Write one self-contained HTML page: verdict, clusters, map, coefficients, datasets."""
+        from conjoin.report.html import write_report
+
+        write_report(self, path, title=title)
 
     def plot_errors(self: Any, ax: Any = None) -> Any:
         """Draw the error of every strategy and return matplotlib axes (extra: plot)."""

@@ -142,7 +142,8 @@ class Predictor:
             frame = in_memory(to_frame(X, "X", wanted={*self.schema.columns, *by}))
             rows = self.schema.encode(frame)
             if dataset is None:
-                return rows, dataset_names(frame, by)
+                found = dataset_names(frame, by)
+                return self.schema.extend(rows, found), found
         else:
             rows = self.schema.represent(check_rows(X, self.schema.inputs))
         if dataset is None:
@@ -150,7 +151,15 @@ class Predictor:
                 "X does not say which dataset a row belongs to; pass dataset=... (a name, or one "
                 "for each row)."
             )
-        return rows, _names_of_rows(dataset, len(rows))
+        names = _names_of_rows(dataset, len(rows))
+        return self.schema.extend(rows, names), names
+
+    def encode_new(self, X: Any) -> FloatArray:
+        """Return the features of rows of a dataset that was not there at fitting."""
+        name = "new"
+        while name in self.datasets:
+            name += "_"
+        return self.encode(X, name)[0]
 
     def predict(
         self,

@@ -4,6 +4,9 @@ A partition enters, a file is written. The document is
 `{"format", "format_version", "conjoin", "checksum", "content"}`. The checksum is that of the
 content in its canonical form, so that an edited or cut file is noticed. Numbers are written so that
 they come back bit by bit, large arrays as base64 of their bytes. `result.load` reads the file.
+
+A learner of another library is saved beside it (`learners.beside`): the content has the checksum of
+that file. Both files are written, or none.
 """
 
 import hashlib
@@ -16,13 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin.files import write_text
+from conjoin.files import write_together
+from conjoin.learners.beside import beside, objects_to_bytes
+from conjoin.learners.schema import LearnedSchema
+from conjoin.learners.stored import learner_to_plain, predictions_to_plain
 from conjoin.result.arrays import array_to_plain
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge
+from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +48,13 @@ def save(result: "Partition", path: str | Path, extra: Mapping[str, Any] | None 
 
     `extra` are plain values that are kept beside it.
     """
-    content = {**_content(result), "extra": dict(extra or {})}
+    path, objects = Path(path), list[Any]()
+    content = {**_content(result, objects), "extra": _extra(extra or {}, objects)}
+    files = {}
+    if objects:
+        data = objects_to_bytes(objects)
+        files[beside(path)] = data
+        content["beside"] = {"checksum": checksum_of(data), "objects": len(objects)}
     document = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -49,22 +62,37 @@ def save(result: "Partition", path: str | Path, extra: Mapping[str, Any] | None 
         "checksum": checksum(content),
         "content": content,
     }
-    write_text(Path(path), json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1))
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1)
+    write_together({**files, path: text.encode("utf-8", errors="surrogatepass")})
 
 
 def checksum(content: Any) -> str:
     """Return the checksum of a document's content."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    return checksum_of(canonical.encode())
 
 
-def _content(result: "Partition") -> dict[str, Any]:
+def checksum_of(data: bytes) -> str:
+    """Return the checksum of bytes."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def _extra(extra: Mapping[str, Any], objects: list[Any]) -> dict[str, Any]:
+    """Return what is kept beside a result; the option `learner` of an estimator is made plain."""
+    params = dict(extra.get("params", {}))
+    if "learner" in params:
+        params["learner"] = learner_to_plain(params["learner"], objects)
+    return {**extra, **({"params": params} if params else {})}
+
+
+def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
     names, limits = list(result.coefficients), result.pooled.limits
     numbers = {name: k for k, name in enumerate(names)}
     learned = result.representation
     return {
         "schema": result.schema.to_plain(),
         **({} if learned is None else {"representation": learned.to_plain(array_to_plain)}),
+        **_predictions(result.schema, objects),
         "method": result.method,
         "grouping": result.grouping,
         "strategy": result.strategy,
@@ -91,6 +119,12 @@ def _content(result: "Partition") -> dict[str, Any]:
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
     }
+
+
+def _predictions(schema: Schema, objects: list[Any]) -> dict[str, Any]:
+    if not isinstance(schema, LearnedSchema):
+        return {}
+    return {"predictions": predictions_to_plain(schema.predictions, objects)}
 
 
 def _added(added: Mapping[str, Assignment]) -> dict[str, Any]:
@@ -201,6 +235,7 @@ def _map(found: Map) -> dict[str, Any]:
 def _placement(placement: Placement) -> dict[str, Any]:
     basis = placement.basis
     return {
+        **({} if placement.columns is None else {"columns": placement.columns.tolist()}),
         "basis": {
             "center": array_to_plain(basis.center),
             "scale": array_to_plain(basis.scale),

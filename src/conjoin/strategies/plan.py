@@ -20,6 +20,7 @@ from conjoin.models.partial import (
     Family,
     Hyper,
     coefficients,
+    fit_full,
     fit_variances,
 )
 from conjoin.models.problem import Problem
@@ -117,9 +118,9 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
     """Search for a partition and estimate the hyperparameters of every strategy, side by side."""
     problem, slopes = start.problem, start.hyper
     moments = problem.moments
-    search, hypers = side_by_side(
+    search, (hypers, full) = side_by_side(
         lambda: Search.of(moments, slopes, start.noise),
-        lambda: _variances(start, intercept),
+        lambda: _all_variances(start, intercept),
         alone=is_quick(moments),
     )
     refits: dict[str, Refit] = {
@@ -135,15 +136,17 @@ def make_plan(start: Start, *, intercept: bool = True) -> Plan:
     find_diagonal = diagonal_outside(hypers["partial"], slopes, find["slopes"], start.noise)
     outside = {name: partial_outside(one) for name, one in find.items()}
     outside["partial"] = partial_outside(find_diagonal)
-    if moments.p <= MOST_COLUMNS_PER_DATASET * moments.shape[0]:
-        refits["full"] = partial_pooling(start.noise.fit_full(moments, hypers["partial"]))
-        outside["full"] = full_outside(find_diagonal, start.noise)
     noise = start.noise
-    low = None if is_large(moments) else fit_low_rank(moments, noise.before(hypers["partial"]))
-    # Clusters span a subspace too, but there the mixture has the better evidence.
-    if low is not None and low.criterion > search.mixture.log_evidence:
-        refits["lowrank"] = partial_pooling(noise.apply(low.hyper, moments))
-        outside["lowrank"] = low_rank_outside(find_diagonal, low.rank, noise)
+    if full is not None:
+        refits["full"] = partial_pooling(noise.apply(full, moments))
+        outside["full"] = full_outside(find_diagonal, noise)
+    if not is_large(moments):
+        # Clusters span a subspace too, but there the mixture has the better evidence.
+        least = search.mixture.log_evidence
+        low = fit_low_rank(moments, noise.before(hypers["partial"]), full, least)
+        if low is not None:
+            refits["lowrank"] = partial_pooling(noise.apply(low.hyper, moments))
+            outside["lowrank"] = low_rank_outside(find_diagonal, low.rank, noise)
     if moments.shape[0] <= FEW_FOR_MIXTURES:
         outside["mixture"] = mixture_outside(find["slopes"], start.noise)
     return Plan(refits, {**refits, **outside} if is_small(moments) else refits, search)
@@ -156,6 +159,17 @@ def _rule(family: Family, start: Start) -> NoiseRule:
     the slopes of all towards its own.
     """
     return start.noise if family is SLOPES else COMMON
+
+
+def _all_variances(start: Start, intercept: bool) -> tuple[dict[str, Hyper], Hyper | None]:
+    """Return the variances by family, and a full covariance if there are datasets enough.
+
+    The full covariance has the common noise unless the rule is "own", for others to start from it.
+    """
+    hypers, moments = _variances(start, intercept), start.problem.moments
+    if moments.p > MOST_COLUMNS_PER_DATASET * moments.shape[0]:
+        return hypers, None
+    return hypers, fit_full(moments, start.noise.before(hypers["partial"]))
 
 
 def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:

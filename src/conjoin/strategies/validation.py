@@ -78,9 +78,7 @@ def fit(
 
 def fit_outside(refit: Refit, problem: Problem) -> FloatArray:
     """Return coefficients (F, K, p) refitted outside each fold; moments are near enough."""
-    return np.stack(
-        [refit(problem.moments - problem.folds[:, f]) for f in range(problem.folds.shape[1])]
-    )
+    return np.stack([refit(problem.outside(f)) for f in range(problem.folds.shape[1])])
 
 
 def fit_strategies(

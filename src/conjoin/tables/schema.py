@@ -74,6 +74,10 @@ class Schema:
         """Return the features (rows, features) of inputs (rows, inputs)."""
         return rows
 
+    def extend(self, rows: FloatArray, names: Sequence[str | None]) -> FloatArray:
+        """Return rows of features with those that depend on the dataset; by default none do."""
+        return rows
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of the table that are used as features."""

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.arena.ours import contestants
+from benchmarks.arena.learners import NAMES as LEARNERS
+from benchmarks.arena.ours import WITH_LEARNER, contestant_of, contestants
 from benchmarks.arena.results import NOTE_LENGTH, Row, append, read_done, read_results, short_note
 from benchmarks.arena.side import Side
 from benchmarks.arena.sides import SEEDS, SHARES, SIDES
@@ -47,7 +48,11 @@ def test_long_notes_are_cut() -> None:
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=list(SIDES))
 def test_stored_results_hold_every_contestant_on_every_split(side: Side) -> None:
+    """Trees and forests run as far as time allows: some of their splits are left out."""
     results = read_results(side.results)
-    names = {*side.contestants, *contestants(side)}
+    assert set(results["contestant"]) <= {*side.contestants, *contestants(side)}
+    partly = {*LEARNERS, *map(contestant_of, WITH_LEARNER)}
+    results = results[~results["contestant"].isin(partly)]
+    names = {*side.contestants, *contestants(side)} - partly
     assert set(results["set"]) == set(side.sets) and set(results["contestant"]) == names
     assert len(results) == len(side.sets) * len(SHARES) * len(SEEDS) * len(names)

@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.arena import table
 from benchmarks.arena.classification.side import PAGE as CLASSIFICATION_PAGE
+from benchmarks.arena.learners import SHOWN
 from benchmarks.arena.regression.side import PAGE as REGRESSION_PAGE
 from benchmarks.arena.results import read_results
 from benchmarks.arena.sides import SIDES
@@ -68,8 +69,56 @@ def test_pages_of_the_documentation_are_written_from_the_stored_results(
     assert output.read_text(encoding="utf-8") == (ROOT / page).read_text(encoding="utf-8")
 
 
+def test_the_page_on_learners_is_written_from_the_stored_results(tmp_path: Path) -> None:
+    output = tmp_path / "page.md"
+    asked = ["--contestants", ",".join(SHOWN), "--seeds", "0", "--common", "--hindsight"]
+    assert table.main(["regression", *asked, "--output", str(output)]) == 0
+    page = ROOT / "docs" / "learners-arena.md"
+    assert output.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+
+
+def test_trees_are_shown_where_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = tmp_path / "results.csv"
+    tree = {**HEAD, "contestant": "lightgbm-named", "error": 0.2, "note": None}
+    later = [{**row, "seed": 1} for row in ROWS[:2]]
+    pd.DataFrame([*ROWS, tree, *later]).to_csv(stored, index=False)
+    asked = ["regression", "--results", str(stored), "--seeds", "0"]
+    table.main(asked)
+    assert "lightgbm-named" not in capsys.readouterr().out
+    table.main([*asked, "--contestants", "all"])
+    printed = capsys.readouterr().out
+    assert "| made | 0.5 | pooled | **0.500** | 1.000 | 1.250 |  | failed |" in printed
+    assert "regret to all" not in printed
+    with pytest.raises(ValueError, match="nobody"):
+        table.main([*asked, "--contestants", "nobody"])
+
+
+def test_regret_to_all_compares_with_contestants_that_are_not_shown() -> None:
+    tree = {**HEAD, "contestant": "lightgbm-named", "error": 0.2, "note": None}
+    scores = score(pd.DataFrame([*ROWS[:2], tree]))
+    shown = table.choose(scores, "lines")
+    assert shown == ["separate", "pooled"]
+    summary = summarise(scores, shown=shown, hindsight=True).set_index("contestant")
+    assert summary.loc["pooled", "regret"] == pytest.approx(1)
+    assert summary.loc["pooled", "regret to all"] == pytest.approx(2)
+    assert summary.loc["separate", "worst regret to all"] == pytest.approx(2.5)
+    assert "that are not on this page" in render(scores, REGRESSION_PAGE, (), shown, True)
+
+
+def test_common_cells_are_those_that_all_shown_have() -> None:
+    other = [{**row, "set": "other"} for row in ROWS[:2]]
+    tree = {**HEAD, "contestant": "lightgbm-named", "error": 0.2, "note": None}
+    scores = score(pd.DataFrame([*ROWS[:2], *other, tree]))
+    assert len(table.common(scores, ["separate"]).relative) == 2
+    left = table.common(scores, ["separate", "lightgbm-named"])
+    assert left.relative.index.tolist() == left.reference.index.tolist() == [("made", 0.5)]
+
+
 def test_the_default_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert table.main(["regression"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith(f"# {REGRESSION_PAGE.title}\n")
-    assert printed == render(score(read_results(SIDES["regression"].results)), REGRESSION_PAGE)
+    scores = score(read_results(SIDES["regression"].results))
+    assert printed == render(scores, REGRESSION_PAGE, (), table.choose(scores, "lines"))

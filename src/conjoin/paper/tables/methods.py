@@ -89,7 +89,7 @@ def decide(sample: GroupedRows, seed: int) -> Partition:
         for name, own in zip(sample.names, _slices(sample))
     }
     with quietly():
-        return partition(tables, target=TARGET, random_state=seed)
+        return partition(tables, target=TARGET, random_state=seed, learner="linear")
 
 
 def fit_default(sample: GroupedRows, seed: int) -> tuple[Predict, int]:

@@ -10,9 +10,14 @@ from benchmarks.arena.classification.rivals import PooledLogistic, RidgeByGroup,
 from benchmarks.arena.classification.side import CLASSIFICATION
 from benchmarks.arena.contest import compete
 from benchmarks.arena.data import ArenaSet, Task, splits, task_of
+from benchmarks.arena.learners import NAMES as LEARNERS
 from benchmarks.arena.run import judge
 
-NEED_NO_PACKAGE = [name for name in CONTESTANTS if not name.startswith(("sklego", "gpboost"))]
+NEED_NO_PACKAGE = [
+    name
+    for name in CONTESTANTS
+    if not name.startswith(("sklego", "gpboost")) and name not in LEARNERS
+]
 
 
 @pytest.mark.parametrize("name", ["contraception", "radon_action", "ppge_reached", "school_band"])

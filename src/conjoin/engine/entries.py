@@ -1,0 +1,266 @@
+"""Strategies with a learner: each as a line in the columns and the learner's predictions.
+
+Fits of the linear engine, fits of the engine with the learner's prediction as a column, and the
+predictions themselves enter. `Entries` leave: what every strategy predicts, its losses on held-out
+rows, and the weights of their average (`strategies.stacking`).
+
+==========  ====================================================================  ============
+symbol      meaning                                                               shape
+==========  ====================================================================  ============
+intercept   of every line of a dataset, in the units of the data                  (K, L)
+slopes      of the table's columns, then of the predictions                       (K, L, E)
+held_out    linear predictors of held-out rows, in the order of the table         (n, L)
+losses      summed over the rows of each fold of each dataset                     (F, K)
+==========  ====================================================================  ============
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.engine.learning import LearnedColumns
+from conjoin.engine.study import Study
+from conjoin.families import Response
+from conjoin.models.glm_families import contrasts
+from conjoin.models.row_losses import row_losses
+from conjoin.result.fits import lines_of
+from conjoin.strategies.average import FEWEST_DATASETS, average
+from conjoin.strategies.stacking import find_weights
+from conjoin.strategies.validation import Fitted, Validated
+from conjoin.tables import DatasetCollection
+
+# What the average is made of, by the names of strategies.
+AVERAGED = ("linear", "corrected", "residual", "learner named", "learner pooled",
+            "learner separate", "learner clusters")  # fmt: skip
+# Strategies of a learner by the kind of their column.
+KINDS = {
+    "named": "learner named",
+    "pooled": "learner pooled",
+    "separate": "learner separate",
+    "clusters": "learner clusters",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One strategy; see the module's table.
+
+    `shift` (K,) is that of `strategies.validation.Validated`; None if it is not known.
+    `held_out` is None for linear strategies other than their average.
+    """
+
+    intercept: FloatArray
+    slopes: FloatArray
+    losses: FloatArray
+    held_out: FloatArray | None = None
+    shift: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows as the strategies see them: the collection, their dataset and fold, weights of datasets.
+
+    `units` are the target's units: what a squared error of the working coordinates is worth.
+    """
+
+    table: DatasetCollection
+    dataset: IntArray
+    fold: IntArray
+    folds: int
+    weights: FloatArray
+    units: float
+
+    @classmethod
+    def of(cls, table: DatasetCollection, study: Study) -> "Rows":
+        """Take the rows of a collection."""
+        assert study.dealt is not None  # a learner reads rows
+        dataset = np.repeat(np.arange(len(table.names)), table.sizes)
+        folds = int(study.given.folds.shape[1])
+        units = study.basis.target_scale**2
+        return cls(table, dataset, study.dealt.fold, folds, study.weights, units)
+
+    def emptied(self) -> "Rows":
+        """Return the same without rows."""
+        t = self.table
+        none = replace(t, X=t.X[:0], y=t.y[:0], weights=t.weights[:0], positions=None)
+        table = replace(none, starts=np.zeros_like(t.starts), ends=(t.X[:0].sum(0), t.X[:0].sum(0)))
+        return replace(self, table=table, dataset=self.dataset[:0], fold=self.fold[:0])
+
+    @property
+    def response(self) -> Response:
+        """What the target is."""
+        return self.table.response
+
+    def losses(self, held_out: FloatArray) -> FloatArray:
+        """Return the losses (F, K) of held-out linear predictors (n, L), in working units."""
+        K, F = len(self.table.names), self.folds
+        each = self.table.weights * row_losses(held_out, self.table.y, self.response) / self.units
+        cells = np.bincount(self.fold * K + self.dataset, each, minlength=F * K)
+        return np.asarray(cells, dtype=np.float64).reshape(F, K)
+
+    def mean_loss(self, losses: FloatArray) -> float:
+        """Return the mean loss over datasets, by their weight, of losses (F, K)."""
+        w = np.bincount(self.dataset, self.table.weights, minlength=len(self.table.names))
+        return float(np.sum(losses.sum(axis=0) / w * self.weights))
+
+    def counts(self) -> FloatArray:
+        """Return how much every row counts (n,): datasets by their weight, rows by theirs."""
+        w = self.table.weights
+        total = np.bincount(self.dataset, w, minlength=len(self.table.names))
+        found: FloatArray = w * (self.weights / total)[self.dataset]
+        return found
+
+    def units_of_resampling(self) -> IntArray:
+        """Return the unit (n,) of every row: its dataset, with few datasets its fold in it."""
+        if len(self.table.names) >= FEWEST_DATASETS:
+            return self.dataset
+        return self.dataset * self.folds + self.fold
+
+
+def held_out_lines(fold_coef: FloatArray, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
+    """Return linear predictors (n, L) of rows under fits outside their folds (F, K, p)."""
+    beta = fold_coef[rows.fold, rows.dataset]
+    Z, C = study.basis.design(X), len(rows.response.classes)
+    if C > 2:
+        eta = np.einsum("ij,ijm->im", Z, beta.reshape(len(Z), -1, C - 1))
+        return eta @ contrasts(C).T
+    basis = study.basis
+    line = np.einsum("ij,ij->i", Z, beta) * basis.target_scale + basis.target_center
+    return line[:, None]
+
+
+def engine_average(fits: Mapping[str, Fitted], weights: Mapping[str, float]) -> Fitted:
+    """Return the average of the engine's strategies."""
+    return average(list(fits.values()), np.array([weights[name] for name in fits]))
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where the predictions stand among the features of all models.
+
+    Parameters
+    ----------
+    inputs : int
+        Columns of the table.
+    lines : int
+        Lines of a model.
+    positions : mapping of kind to array (lines,)
+        Features that hold the predictions of each kind.
+    size : int
+        All features.
+    """
+
+    inputs: int
+    lines: int
+    positions: Mapping[str, IntArray]
+    size: int
+
+    @classmethod
+    def of(cls, inputs: int, lines: int, kinds: tuple[str, ...]) -> "Layout":
+        """Put the predictions behind the columns of the table, in order."""
+        positions = {kind: inputs + j * lines + np.arange(lines) for j, kind in enumerate(kinds)}
+        return cls(inputs, lines, positions, inputs + len(kinds) * lines)
+
+    def padded(self, slopes: FloatArray, columns: IntArray) -> FloatArray:
+        """Return slopes (..., L, size) that are zero outside given columns."""
+        found = np.zeros((*slopes.shape[:-1], self.size))
+        found[..., columns] = slopes
+        return found
+
+    def line_columns(self, corrected: bool) -> IntArray:
+        """Return the features of the engine: the table's, and the named prediction if corrected."""
+        own = np.arange(self.inputs)
+        return np.append(own, self.corrected_columns()) if corrected else own
+
+    def corrected_columns(self) -> IntArray:
+        """Return the features of the named prediction that the engine sees."""
+        return self.seen_by_engine("named")
+
+    def seen_by_engine(self, kind: str) -> IntArray:
+        """Return the features of a prediction without those that follow from others.
+
+        Lines of several classes sum to zero, so the last is left out.
+        """
+        own = self.positions[kind]
+        return own[:-1] if self.lines > 1 else own
+
+    def unit(self, kind: str, K: int) -> FloatArray:
+        """Return slopes (K, L, size) of a learner's own prediction."""
+        found = np.zeros((K, self.lines, self.size))
+        found[:, np.arange(self.lines), self.positions[kind]] = 1.0
+        return found
+
+
+def entry_of_engine(
+    one: Validated, study: Study, layout: Layout, held_out: FloatArray | None, *, corrected: bool
+) -> Entry:
+    """Return a strategy of the engine as an entry."""
+    intercept, slopes = lines_of(one.coef, study.basis, study.response)
+    padded = layout.padded(slopes, layout.line_columns(corrected))
+    return Entry(intercept, padded, one.losses, held_out, one.shift)
+
+
+def entries_of_learner(learned: LearnedColumns, layout: Layout, rows: Rows) -> dict[str, Entry]:
+    """Return the learner's own predictions as entries."""
+    K = len(rows.table.names)
+    return {
+        name: Entry(
+            np.zeros((K, layout.lines)),
+            layout.unit(kind, K),
+            rows.losses(learned.found[kind].held_out),
+            learned.found[kind].held_out,
+        )
+        for kind, name in KINDS.items()
+        if kind in learned.found
+    }
+
+
+def residual_entry(linear: Entry, learned: LearnedColumns, layout: Layout, rows: Rows) -> Entry:
+    """Return the linear average with the learner on its residuals as an entry."""
+    assert linear.held_out is not None  # the average is kept
+    held_out = linear.held_out + learned.found["residual"].held_out
+    slopes = linear.slopes.copy()
+    slopes[:, 0, layout.positions["residual"]] = 1.0
+    return Entry(linear.intercept, slopes, rows.losses(held_out), held_out)
+
+
+def average_entries(
+    entries: Mapping[str, Entry], rows: Rows, group: IntArray, seed: int
+) -> tuple[Entry, dict[str, float]]:
+    """Return the average of entries, and its weights.
+
+    Losses are those of weights found without the held-out group, so that the weights have not seen
+    the rows they are judged on.
+    """
+    names = [name for name in AVERAGED if name in entries]
+    held_out = np.stack([_held_out(entries[name]) for name in names])
+    y, counts, unit = rows.table.y, rows.counts(), rows.units_of_resampling()
+
+    def find(kept: BoolArray) -> FloatArray:
+        part = held_out[:, kept], y[kept], rows.response, counts[kept], unit[kept]
+        return find_weights(*part, seed)
+
+    weights = find(np.ones(len(y), dtype=bool))
+    judged = np.empty(held_out.shape[1:])
+    for g in range(int(group.max()) + 1):
+        own = group == g
+        judged[own] = np.tensordot(find(~own), held_out[:, own], axes=1)
+    entry = Entry(
+        _mixed(weights, [entries[name].intercept for name in names]),
+        _mixed(weights, [entries[name].slopes for name in names]),
+        rows.losses(judged),
+        judged,
+    )
+    return entry, dict(zip(names, map(float, weights)))
+
+
+def _held_out(entry: Entry) -> FloatArray:
+    assert entry.held_out is not None  # what is averaged has predictions
+    return entry.held_out
+
+
+def _mixed(weights: FloatArray, arrays: list[FloatArray]) -> FloatArray:
+    found: FloatArray = np.tensordot(weights, np.stack(arrays), axes=1)
+    return found

@@ -1,0 +1,307 @@
+"""All that was found with a learner: every strategy in one table, and what can be asked of it.
+
+A linear analysis, the same analysis with the learner's prediction as a column ("corrected") and the
+learner's own predictions enter. A `LearnedAnalysis` leaves. Its strategies are linear in the
+columns of the table and the predictions, so all of them are validated on the same held-out rows,
+averaged, saved and shown alike:
+
+====================  ========================================================================
+strategy              prediction for a dataset
+====================  ========================================================================
+separate ... mixture  the linear strategies, as with learner="linear"
+linear                their average
+corrected             a line in the columns and the prediction of "learner named", whose
+                      coefficients are partially pooled over datasets
+residual              the linear average, plus the learner trained on its residuals
+learner named         one model for all rows, with the dataset's name as a category
+learner pooled        one model for all rows, without the name
+learner separate      one model for each dataset
+learner clusters      one model for each cluster
+auto                  the average of linear, corrected, residual and the learner's own
+====================  ========================================================================
+
+Clusters, verdicts and the figures of the page are those of one of the two analyses: of the
+corrected one where the learner predicts better than lines, else of the linear one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.engine.entries import Entry, Layout, Rows
+from conjoin.engine.errors import estimate_errors, find_improvements
+from conjoin.engine.placing import place_by_rows
+from conjoin.errors import ArgumentError
+from conjoin.families import softmax
+from conjoin.learners.schema import LearnedSchema
+from conjoin.models.held_out import HeldOut as HeldOutClasses
+from conjoin.result.findings import Findings
+from conjoin.result.fits import Fit, Limits, fit_of_lines
+from conjoin.result.partition import Partition
+from conjoin.result.scores import Scored, score
+from conjoin.strategies import reference
+from conjoin.strategies.improvement import HeldOut
+
+if TYPE_CHECKING:
+    from conjoin.engine.analysis import Analysis
+    from conjoin.grouping.merge import Step
+    from conjoin.result.details import Details
+    from conjoin.result.improvement import Improvements
+    from conjoin.result.placement import Placement
+    from conjoin.result.stability import Stability
+    from conjoin.result.values import Alternative, Estimate, Merge
+
+Value = TypeVar("Value")
+# Strategies of the analysis that is shown, beside those with a learner.
+OF_CLUSTERS = ("clusters", "plain")
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedAnalysis:
+    """The strategies with a learner, and the analysis whose clusters are shown.
+
+    Parameters
+    ----------
+    main : Analysis
+        The analysis whose clusters, verdicts and figures are shown: `linear` or `corrected`.
+    linear, corrected : Analysis
+        The analysis of the table's columns alone, and that with the learner's prediction.
+    entries : mapping of strategy to Entry
+        Every strategy but those of the clusters.
+    weights : mapping of strategy to float
+        Weights of the strategies in "auto".
+    schema : LearnedSchema
+        The columns of the table and the predictions.
+    layout : Layout
+        Where the predictions stand among the features.
+    rows : Rows
+        The rows, for losses and probabilities.
+    findings : Findings
+        Gross errors and suspicious names and columns, found before the steps.
+    """
+
+    main: "Analysis"
+    linear: "Analysis"
+    corrected: "Analysis"
+    entries: Mapping[str, Entry]
+    weights: dict[str, float]
+    schema: LearnedSchema
+    layout: Layout
+    rows: Rows
+    findings: Findings = Findings()
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":
+        """Compute something when it is first asked for, and keep it."""
+        if name not in self._found:
+            self._found[name] = compute()
+        found: Value = self._found[name]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all that was found, and no rows."""
+        _ = self.placement, self.errors
+        for name in self.entries:
+            self.scored(name)
+        entries = {name: replace(one, held_out=None) for name, one in self.entries.items()}
+        return {**vars(self), "entries": entries, "rows": self.rows.emptied()}
+
+    # --- results ---------------------------------------------------------------------------------
+
+    def using(self, strategy: str) -> Partition:
+        """Return the result with the models of a strategy."""
+        if strategy == "best":
+            strategy = min(self._fair, key=lambda name: self.errors[name].error)
+        shown = self._once("shown", lambda: self.main.using("auto"))
+        models = [self._padded(fit) for fit in shown.models]
+        if strategy in OF_CLUSTERS:
+            own = self.main.using(strategy).coefficients
+            coefficients = {name: self._padded(fit) for name, fit in own.items()}
+        elif strategy in self.entries:
+            coefficients = self._models(self.entries[strategy])
+        else:
+            names = ["best", *self.entries, *OF_CLUSTERS]
+            raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {names}.")
+        return replace(
+            shown,
+            models=models,
+            strategy=strategy,
+            coefficients=coefficients,
+            pooled=self._pooled(),
+            features=self.schema.features,
+            schema=self.schema,
+            analysis=self,
+        )
+
+    @property
+    def _fair(self) -> list[str]:
+        """Strategies that may be called the best: their partition has not seen held-out rows."""
+        return [name for name in self.entries if name not in ("auto", "linear")]
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of all features; predictions have none."""
+        names = self.schema.predictions.names
+        free = {name: (-float("inf"), float("inf")) for name in names}
+        return {**self.linear.facts.limits, **free}
+
+    def _models(self, entry: Entry) -> dict[str, Fit]:
+        facts = self.linear.facts
+        errors = self._errors_by_dataset(entry.losses) * self.rows.units
+        return {
+            name: self._fit(entry.intercept[k], entry.slopes[k], size, float(errors[k]))
+            for k, (name, size) in enumerate(zip(facts.names, facts.sizes))
+        }
+
+    def _fit(self, intercept: FloatArray, slopes: FloatArray, rows: int, error: float) -> Fit:
+        response, features = self.schema.response, self.schema.features
+        return fit_of_lines(intercept, slopes, response, features, rows, error, self.limits)
+
+    def _padded(self, fit: Fit) -> Fit:
+        """Return a model of the shown analysis with all features."""
+        columns = self.layout.line_columns(self.main is self.corrected)
+        slopes = np.array([list(line.coef.values()) for line in fit.lines])
+        intercept = np.array([line.intercept for line in fit.lines])
+        return self._fit(intercept, self.layout.padded(slopes, columns), fit.rows, fit.error)
+
+    def _pooled(self) -> Fit:
+        """Return the model for datasets not there at fitting: the better of two without names."""
+        best = reference({name: self.errors[name].error for name in self.entries}, "pooled")
+        entry, rows = self.entries[best], int(np.sum(self.linear.facts.sizes))
+        return self._fit(entry.intercept[0], entry.slopes[0], rows, self.errors[best].error)
+
+    def _errors_by_dataset(self, losses: FloatArray) -> FloatArray:
+        return losses.sum(axis=0) / self._w
+
+    @property
+    def _w(self) -> FloatArray:
+        return self.linear.start.problem.moments.w
+
+    # --- errors ----------------------------------------------------------------------------------
+
+    @property
+    def errors(self) -> "dict[str, Estimate]":
+        """Error of every strategy on held-out rows."""
+        return self._once(
+            "errors",
+            lambda: estimate_errors(
+                self._held_out, self._w, self.linear.study.weights, self.rows.units
+            ),
+        )
+
+    @property
+    def _held_out(self) -> dict[str, HeldOut]:
+        return self._once("held out", self._find_held_out)
+
+    def _find_held_out(self) -> dict[str, HeldOut]:
+        none = np.zeros(len(self._w))
+        found = {
+            name: HeldOut(one.losses, none if one.shift is None else one.shift)
+            for name, one in self.entries.items()
+        }
+        clusters = self.main.held_out
+        return {**found, **{k: one for k, one in clusters.items() if k not in found}}
+
+    def improvements(self, strategy: str) -> "Improvements":
+        """Compare a strategy with separate models and with one model for all.
+
+        Both are the better of the linear ones and the learner's.
+        """
+        held = self._held_out
+        errors = {name: one.error for name, one in self.errors.items()}
+        references = {name: held[reference(errors, name)] for name in ("separate", "pooled")}
+        weights, names = self.linear.study.weights, self.linear.facts.names
+        return self._once(
+            f"improvements of {strategy}",
+            lambda: find_improvements(held[strategy], references, self._w, weights, names),
+        )
+
+    def scored(self, strategy: str) -> Scored | None:
+        """Return how good the probabilities of a strategy are; None if that is not known."""
+        classes = self.schema.response.classes
+        entry = self.entries.get(strategy)
+        known = f"scores of {strategy}"
+        if known in self._found:  # after pickling there are no rows to find them from
+            return self._once(known, lambda: None)
+        if not classes or entry is None or entry.held_out is None:
+            return (self.linear if strategy not in OF_CLUSTERS else self.main).scored(strategy)
+        held_out, table = entry.held_out, self.rows.table
+        names = self.linear.facts.names
+        return self._once(
+            known,
+            lambda: score(
+                HeldOutClasses(
+                    softmax(held_out), table.y.astype(np.int64), table.weights, self.rows.dataset
+                ),
+                names,
+                classes,
+            ),
+        )
+
+    # --- what the shown analysis knows -----------------------------------------------------------
+
+    @property
+    def copies(self) -> int:
+        """Number of rows that are exact copies of another row of their dataset."""
+        return self.main.copies
+
+    @property
+    def stability(self) -> "Stability | None":
+        """How often datasets are together when the search sees random halves of the rows."""
+        return self.main.stability
+
+    @property
+    def steps(self) -> "tuple[Step[str], ...]":
+        """The steps to the clusters."""
+        return self.main.steps
+
+    def ledger(self, most: int | None) -> "tuple[Merge, ...]":
+        """Return the first steps with their verdicts."""
+        return self.main.ledger(most)
+
+    def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
+        """Return what joining two groups does to their held-out error, and its standard error."""
+        return self.main.join_change(left, right)
+
+    def alternatives(self, name: str) -> "tuple[Alternative, ...]":
+        """Return what is known of joining a dataset with its own cluster and with others."""
+        return self.main.alternatives(name)
+
+    @property
+    def all_alternatives(self) -> "dict[str, tuple[Alternative, ...]]":
+        """The same for every dataset."""
+        return self.main.all_alternatives
+
+    @property
+    def details(self) -> "Details":
+        """The figures of the report."""
+        return self.main.details
+
+    @property
+    def placement(self) -> "Placement":
+        """What places a new dataset."""
+        return self._once("placement", self._make_placement)
+
+    def _make_placement(self) -> "Placement":
+        """Return what places by the columns of the table, or by these and the pooled learner.
+
+        The model with names knows no name of a new dataset, so its predictions are another column
+        there than for known datasets. The model without names treats both alike.
+        """
+        layout, table = self.layout, self.rows.table
+        if self.main is not self.corrected:
+            return replace(self.main.placement, columns=layout.line_columns(corrected=False))
+        pooled = self.entries["learner pooled"].held_out
+        assert pooled is not None  # a learner's own predictions are kept
+        used = layout.seen_by_engine("pooled")
+        X = np.concatenate([table.X, pooled[:, : len(used)]], axis=1)
+        found = place_by_rows(replace(table, X=X), self.linear.study, self.main.chosen.labels)
+        return replace(found, columns=np.append(np.arange(layout.inputs), used))
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the partition was asked for with."""
+        return self.main.settings

@@ -1,0 +1,168 @@
+"""The steps with a learner: columns of predictions, the analysis with them, and all strategies.
+
+A linear analysis with its fits and the rows of the table enter; a `LearnedAnalysis` leaves. The
+steps of `engine.run` are done again with the learner's prediction as one more column.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from conjoin._typing import FloatArray, Progress
+from conjoin.api.request import Request
+from conjoin.engine.analysis import Analysis
+from conjoin.engine.corrected import Analyse, correct
+from conjoin.engine.entries import (
+    KINDS,
+    Entry,
+    Layout,
+    Rows,
+    average_entries,
+    engine_average,
+    entries_of_learner,
+    entry_of_engine,
+    held_out_lines,
+    residual_entry,
+)
+from conjoin.engine.learned import LearnedAnalysis
+from conjoin.engine.learner_clusters import find_clusters, is_better
+from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
+from conjoin.engine.steps import Analysed
+from conjoin.engine.study import Study
+from conjoin.learners.columns import LearnerColumns
+from conjoin.learners.rows import Learner
+from conjoin.learners.schema import LearnedSchema, PredictionColumns
+from conjoin.strategies.validation import Validated
+from conjoin.tables import DatasetCollection
+
+if TYPE_CHECKING:
+    from conjoin.engine.remote import Reduced
+
+
+# Standard errors by which a learner must be better than lines before clusters and verdicts are
+# about it. The best of several is compared, so one would be passed by chance too often.
+SURE = 2.0
+
+
+def add_learner(
+    learner: Learner,
+    linear: Analysed,
+    table: "DatasetCollection | Reduced",
+    request: Request,
+    analyse: Analyse,
+    progress: Progress | None = None,
+) -> LearnedAnalysis | Analysis:
+    """Train a learner beside the linear strategies; with too few rows the linear analysis stays."""
+    assert isinstance(table, DatasetCollection)  # a learner reads rows (`engine.learner_choice`)
+    study = linear.analysis.study
+    if not enough_rows(table, study):
+        return linear.analysis
+    rows = Rows.of(table, study)
+    straight = _average(linear, study, table.X, rows)
+    columns = _columns_of(learner, table)
+    learned = learn_columns(learner, columns, table, study, straight, progress)
+    lines = learned.found["named"].held_out.shape[1]
+    layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
+    schema = _schema(learned, table, lines)
+    corrected = correct(learned, schema, layout, table, request, study, analyse)
+    leads = _leads(linear, corrected, learned, rows)
+    if leads:
+        proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
+        labels, column = find_clusters(learned, rows, proposals)
+        corrected = corrected.with_labels(labels)
+        if column is not None:
+            learned = replace(learned, found={**learned.found, "clusters": column})
+            layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
+    schema = _schema(learned, table, lines, leads=leads)
+    return _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+
+
+def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
+    """Say whether the learner clearly predicts better than lines."""
+    auto = [one.analysis.strategies.validated["auto"].losses for one in (linear, corrected)]
+    own = [rows.losses(learned.found[kind].held_out) for kind in KINDS if kind in learned.found]
+    best = min([auto[1], *own], key=rows.mean_loss)
+    return is_better(best, auto[0], rows, SURE)
+
+
+def _columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
+    make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
+    return make(table.schema)
+
+
+def _average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
+    """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
+    both = engine_average(found.fits, found.analysis.strategies.weights)
+    return held_out_lines(both.fold_coef, study, X, rows)
+
+
+def _schema(
+    learned: LearnedColumns, table: DatasetCollection, lines: int, *, leads: bool = True
+) -> LearnedSchema:
+    """Return the schema whose features include the predictions."""
+    names = {
+        "named": learned.learner,
+        **{kind: f"{learned.learner} ({kind})" for kind in learned.found if kind != "named"},
+    }
+    found = learned.found.items()
+    predictions = PredictionColumns(
+        learned.learner,
+        learned.task.columns,
+        {_free(names[kind], table.features, lines): one.model for kind, one in found},
+        {name: k for k, name in enumerate(table.names)},
+        lines,
+        {names[kind]: one.settings for kind, one in learned.found.items()},
+        leads=leads,
+    )
+    return LearnedSchema.of(table.schema, predictions)
+
+
+def _free(name: str, taken: tuple[str, ...], lines: int) -> str:
+    """Return a name that no column of the table has, nor with the number of a line behind it."""
+    while {name, *(f"{name} {line + 1}" for line in range(lines))} & set(taken):
+        name += "_"
+    return name
+
+
+def _combine(
+    linear: Analysed,
+    corrected: Analysed,
+    learned: LearnedColumns,
+    schema: LearnedSchema,
+    layout: Layout,
+    rows: Rows,
+    straight: FloatArray,
+    request: Request,
+) -> LearnedAnalysis:
+    """Put all strategies into one table, and average them."""
+    flat, bent = linear.analysis, corrected.analysis
+    entries = {
+        name: entry_of_engine(one, flat.study, layout, None, corrected=False)
+        for name, one in flat.strategies.validated.items()
+        if name != "auto"
+    }
+    averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
+    curved = _average(corrected, bent.study, _features(bent, rows, learned, layout), rows)
+    entries["linear"] = _entry(averages[0], flat, layout, straight, False)
+    entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
+    if "residual" in learned.found:
+        entries["residual"] = residual_entry(entries["linear"], learned, layout, rows)
+    entries |= entries_of_learner(learned, layout, rows)
+    auto, shares = average_entries(entries, rows, learned.group, int(request.random_state))
+    inner = {n: shares["linear"] * w for n, w in flat.strategies.weights.items()}
+    weights = {**inner, **{name: w for name, w in shares.items() if name != "linear"}}
+    entries["auto"] = auto
+    main = bent if schema.predictions.leads else flat
+    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows)
+
+
+def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layout) -> FloatArray:
+    used = layout.corrected_columns() - layout.inputs
+    return np.concatenate([rows.table.X, learned.found["named"].held_out[:, used]], axis=1)
+
+
+def _entry(
+    one: Validated, analysis: Analysis, layout: Layout, held_out: FloatArray, corrected: bool
+) -> Entry:
+    return entry_of_engine(one, analysis.study, layout, held_out, corrected=corrected)

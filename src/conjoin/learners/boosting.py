@@ -1,0 +1,375 @@
+"""Boosted trees (LightGBM): rounds, leaves and the kind of trees are chosen by the left-out loss.
+
+Rows and groups of rows enter; every row predicted by trees that have not seen it, the settings with
+the lowest left-out loss, and a model of all rows leave. Few rows want few leaves and slow learning,
+many rows want many leaves, and rows with much noise want random splits. No constant is right for
+all of them, so a few `SHAPES` of trees compete on the left-out rows, in larger steps and with many
+rows on some groups only. The best shape is then trained in small steps. All groups learn in step:
+the number of rounds is the one with the lowest mean loss over groups, and it is used for the model
+of all rows as well.
+
+Targets are standardised first, since LightGBM holds them in single precision. Rows come in an order
+that depends on their values alone, and LightGBM is asked to be deterministic, so the result is the
+same for any order of rows and any number of threads.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.checks import check_count
+from conjoin.errors import ArgumentError, ConjoinError, ReadError
+from conjoin.execution import usable_cores
+from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
+from conjoin.learners.tree_text import without_ranges
+
+# Shapes of trees that compete: (leaves, least rows of a leaf, ridge on leaf values, random splits).
+# The first is LightGBM's default; two with few leaves for few rows; random splits average over more
+# trees, which helps with noise; many leaves are for many rows.
+SHAPES: dict[str, tuple[int, int, float, bool]] = {
+    "usual": (31, 20, 0.0, False),
+    "small": (8, 10, 1.0, False),
+    "tiny": (4, 5, 1.0, False),
+    "random": (31, 5, 1.0, True),
+    "large": (127, 20, 1.0, False),
+}
+# Rows up to which all groups judge every shape; up to SEVERAL_ROWS two do, then one. From MANY_ROWS
+# on a single shape is used: the usual one is near the best there, and each other costs as much.
+FEW_ROWS, SEVERAL_ROWS, MANY_ROWS = 1_000, 20_000, 100_000
+# Rows from which trees with many leaves compete: below, they cannot be filled.
+ENOUGH_FOR_LARGE = 5_000
+# Rows from which LightGBM gets several threads. With fewer they mostly wait for each other, and on
+# a busy machine they wait very long.
+FEW_FOR_THREADS = 20_000
+# Step of each round; shapes compete in steps that are FASTER times as large, which ranks them as
+# well and takes half the rounds. Halving the step again would take twice the time and gain little.
+RATE, FASTER = 0.05, 2.0
+# Rounds at most at this step, fewer with larger ones; and rounds without a lower loss after which
+# learning stops.
+MOST_ROUNDS, PATIENCE = 1_000, 30
+# Rows of a dataset below which LightGBM does not split it off by name, and rows' worth of shrinkage
+# of its mean there. Its default of 100 would hide small datasets.
+LEAST_NAMED, NAME_SMOOTH = 10, 10.0
+# Largest log-odds and logarithm of a count that trees may claim: 12 is a chance of 1 in 160,000.
+FARTHEST = 12.0
+OBJECTIVES = {"gaussian": "regression", "poisson": "poisson"}
+
+
+class MissingLibraryError(ConjoinError):
+    """LightGBM cannot be loaded."""
+
+
+def load_lightgbm() -> Any:
+    """Return the module of LightGBM, or say what to install."""
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:
+        raise MissingLibraryError(
+            f"LightGBM cannot be loaded ({str(error).splitlines()[0]}); install it with "
+            "pip install lightgbm, on Linux with its library (apt install libgomp1), on macOS with "
+            "libomp (brew install libomp); or choose learner='linear'."
+        ) from None
+    return lightgbm
+
+
+@dataclass(frozen=True)
+class Boosting:
+    """Boosted trees by LightGBM, as `learner=Boosting(...)`.
+
+    Parameters
+    ----------
+    rounds : int, optional
+        Number of trees; by default the one with the lowest left-out loss, at most 1,000.
+    leaves : int, optional
+        Leaves of a tree; by default chosen by the left-out loss.
+    rate : float, default 0.05
+        Step of each round.
+    least_rows : int, optional
+        Fewest rows of a leaf; by default chosen with the leaves.
+    random_state : int, default 0
+        Random seed; trees with random splits use it.
+    shape : str, optional
+        Name of the only shape of trees that is tried (`SHAPES`).
+
+    Examples
+    --------
+    >>> Boosting(leaves=8, rounds=200).name
+    'boosting'
+    """
+
+    rounds: int | None = None
+    leaves: int | None = None
+    rate: float = RATE
+    least_rows: int | None = None
+    random_state: int = 0
+    shape: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, least in (("rounds", 1), ("leaves", 2), ("least_rows", 1)):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), least=least)
+        if not 0 < float(self.rate) <= 1:
+            raise ArgumentError(f"rate={self.rate!r} is no step; expected a number in (0, 1].")
+
+    @property
+    def name(self) -> str:
+        """Short name for tables."""
+        return "boosting"
+
+    @property
+    def takes_categories(self) -> bool:
+        """Whether it takes categories as codes and missing values as nan."""
+        return True
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def cross_fit(
+        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+    ) -> CrossFitted:
+        """Predict each group of rows by trees of the others; choose shape and rounds."""
+        data, shapes = _Data.of(rows), self._shapes(len(rows))
+        report = progress or (lambda done, total: None)
+        losses: dict[str, float] = {}
+        if len(shapes) > 1:
+            quick = self.quicker()
+            judges = self._judges(len(rows), group_count(group))
+            for shape in shapes:
+                losses[shape] = quick._judge(data, group, shape, judges).loss
+                report(len(losses), len(shapes) + 1)
+        best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
+        found = self._judge(data, group, best, group_count(group))
+        report(len(shapes) + 1, len(shapes) + 1)
+        return CrossFitted(found.held_out, found.settings)
+
+    def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "TreeModel":
+        """Train on all rows with given settings."""
+        data = _Data.of(rows)
+        lgb = load_lightgbm()
+        booster = lgb.train(
+            self._parameters(data.rows, settings), data.whole, int(settings["rounds"])
+        )
+        text = booster.model_to_string()
+        return TreeModel(text, data.center, data.scale, rows.named, data.limited)
+
+    def narrowed(self, settings: dict[str, Any]) -> "Boosting":
+        """Return the same with one shape of trees; rounds are still chosen."""
+        return replace(self, shape=str(settings["shape"]))
+
+    def quicker(self) -> "Boosting":
+        """Return the same with larger steps."""
+        return replace(self, rate=min(FASTER * self.rate, 1.0))
+
+    def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return settings with larger steps and fewer rounds."""
+        if self.rounds is not None:
+            return settings
+        rounds = max(round(settings["rounds"] / FASTER), 1)
+        return {**settings, "rate": min(FASTER * settings["rate"], 1.0), "rounds": rounds}
+
+    def given_settings(self) -> dict[str, Any] | None:
+        """Return the settings if rounds and leaves are given, else None."""
+        if self.rounds is None or (self.leaves is None and self.shape is None):
+            return None
+        return self._settings(self.shape or "usual", self.rounds)
+
+    def _shapes(self, rows: int) -> list[str]:
+        """Return the names of the shapes that compete."""
+        if self.shape is not None:
+            return [self.shape]
+        if self.leaves is not None or rows > MANY_ROWS:
+            return ["usual"]
+        return [name for name in SHAPES if name != "large" or rows >= ENOUGH_FOR_LARGE]
+
+    @staticmethod
+    def _judges(rows: int, groups: int) -> int:
+        """Return how many groups judge the shapes."""
+        return groups if rows <= FEW_ROWS else min(groups, 2 if rows <= SEVERAL_ROWS else 1)
+
+    def _settings(self, shape: str, rounds: int) -> dict[str, Any]:
+        leaves, least, ridge, random = SHAPES[shape]
+        return {
+            "shape": shape,
+            "rounds": rounds,
+            "leaves": leaves if self.leaves is None else self.leaves,
+            "least_rows": least if self.least_rows is None else self.least_rows,
+            "ridge": ridge,
+            "random": random,
+            "rate": float(self.rate),
+        }
+
+    def _parameters(self, rows: LearnerRows, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of LightGBM for given settings."""
+        classes = len(rows.response.classes)
+        objective = OBJECTIVES.get(rows.response.family, "binary" if classes <= 2 else "multiclass")
+        return {
+            "objective": objective,
+            **({"num_class": classes} if objective == "multiclass" else {}),
+            "num_leaves": settings["leaves"],
+            "min_data_in_leaf": settings["least_rows"],
+            "lambda_l2": settings["ridge"],
+            "extra_trees": settings["random"],
+            "learning_rate": settings["rate"],
+            "min_data_per_group": LEAST_NAMED,
+            "cat_smooth": NAME_SMOOTH,
+            "seed": self.random_state,
+            "num_threads": _threads(len(rows)),
+            "deterministic": True,
+            "force_row_wise": True,
+            "feature_pre_filter": False,
+            "verbosity": -1,
+        }
+
+    def _judge(self, data: "_Data", group: IntArray, shape: str, count: int) -> "_Judged":
+        """Train in step outside each of the first groups.
+
+        The left-out loss and predictions of the best round are returned.
+        """
+        lgb = load_lightgbm()
+        folds = [(np.flatnonzero(group != g), np.flatnonzero(group == g)) for g in range(count)]
+        stop = [] if self.rounds else [lgb.early_stopping(PATIENCE, verbose=False)]
+        most = int(MOST_ROUNDS * min(RATE / self.rate, 1.0))
+        settings = self._settings(shape, self.rounds or max(most, 1))
+        found = lgb.cv(
+            self._parameters(data.rows, settings),
+            data.whole,
+            settings["rounds"],
+            folds=folds,
+            return_cvbooster=True,
+            callbacks=stop,
+        )
+        curve = next(values for key, values in found.items() if key.endswith("-mean"))
+        rounds = self.rounds or int(np.argmin(curve)) + 1
+        held_out = np.zeros((len(data.rows), data.rows.lines))
+        for (_, rows), booster in zip(folds, found["cvbooster"].boosters):
+            raw = booster.predict(data.design[rows], num_iteration=rounds, raw_score=True)
+            held_out[rows] = data.restored(raw)
+        return _Judged(float(curve[rounds - 1]), held_out, {**settings, "rounds": rounds})
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """One shape: its left-out loss, left-out predictions (n, lines), and its settings."""
+
+    loss: float
+    held_out: FloatArray
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """Rows in the form that LightGBM takes: the dataset as last column, a standardised target."""
+
+    rows: LearnerRows
+    design: FloatArray
+    center: float
+    scale: float
+
+    @classmethod
+    def of(cls, rows: LearnerRows) -> "_Data":
+        design = with_dataset(rows.X, rows.dataset) if rows.named else rows.X
+        if rows.response.family != "gaussian":
+            return cls(rows, design, 0.0, 1.0)
+        center = float(np.average(rows.y, weights=rows.w))
+        scale = float(np.sqrt(np.average((rows.y - center) ** 2, weights=rows.w)))
+        return cls(rows, design, center, scale if scale > 0 else 1.0)
+
+    @cached_property
+    def whole(self) -> Any:
+        """The rows as LightGBM's dataset, cut into bins once."""
+        rows = self.rows
+        names = list(rows.categories) + ([self.design.shape[1] - 1] if rows.named else [])
+        return load_lightgbm().Dataset(
+            self.design,
+            (rows.y - self.center) / self.scale,
+            weight=rows.w,
+            categorical_feature=names,
+            free_raw_data=False,
+            params={"feature_pre_filter": False, "verbosity": -1},
+        )
+
+    def restored(self, raw: Any) -> FloatArray:
+        """Return LightGBM's raw scores as linear predictors (n, lines)."""
+        return restored(raw, self.center, self.scale, self.limited)
+
+    @property
+    def limited(self) -> bool:
+        """Whether raw scores are log-odds or logarithms, which have limits."""
+        return self.rows.response.family != "gaussian"
+
+
+def restored(raw: Any, center: float, scale: float, limited: bool) -> FloatArray:
+    """Return raw scores as linear predictors (n, lines) in the units of the target."""
+    scores = np.asarray(raw, dtype=np.float64).reshape(len(raw), -1)
+    if limited:
+        scores = np.clip(centred(scores), -FARTHEST, FARTHEST)
+    return scores * scale + center
+
+
+def _threads(rows: int) -> int:
+    """Return how many threads LightGBM gets."""
+    return 1 if rows < FEW_FOR_THREADS else usable_cores()
+
+
+def with_dataset(X: FloatArray, dataset: IntArray) -> FloatArray:
+    """Return columns with the number of the dataset as the last; unknown datasets are missing."""
+    name = np.where(dataset == UNKNOWN, np.nan, dataset.astype(np.float64))
+    return np.column_stack([X, name])
+
+
+@dataclass(frozen=True)
+class TreeModel:
+    """Boosted trees that predict rows.
+
+    Parameters
+    ----------
+    text : str
+        LightGBM's own text of the trees.
+    center, scale : float
+        Units of the target.
+    named : bool
+        Whether the dataset is the last column.
+    limited : bool
+        Whether raw scores are log-odds or logarithms, which have limits.
+    """
+
+    text: str = field(repr=False)
+    center: float
+    scale: float
+    named: bool
+    limited: bool
+
+    @cached_property
+    def booster(self) -> Any:
+        """The trees, read from their text."""
+        lgb = load_lightgbm()
+        try:
+            return lgb.Booster(model_str=self.text)
+        except (lgb.basic.LightGBMError, ValueError) as error:
+            raise ReadError(
+                f"LightGBM cannot read the trees of the model ({str(error).splitlines()[0]}); fit "
+                "the model again, or fetch the original file."
+            ) from None
+
+    @property
+    def importance(self) -> FloatArray:
+        """How much each column lowers the training loss, as shares; the dataset comes last."""
+        gain = np.asarray(self.booster.feature_importance("gain"), dtype=np.float64)
+        return gain / gain.sum() if gain.sum() > 0 else gain
+
+    def predict(self, X: FloatArray, dataset: IntArray) -> FloatArray:
+        """Return linear predictors (n, lines) of rows."""
+        if not len(X):
+            return np.zeros((0, int(self.booster.num_model_per_iteration())))
+        design = with_dataset(X, dataset) if self.named else X
+        raw = self.booster.predict(design, raw_score=True, num_threads=_threads(len(X)))
+        return restored(raw, self.center, self.scale, self.limited)
+
+    def to_plain(self, objects: list[Any]) -> dict[str, Any]:
+        """Return plain values for a model file, without the extreme values of columns."""
+        return {"kind": "trees", **asdict(self), "text": without_ranges(self.text)}

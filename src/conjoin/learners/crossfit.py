@@ -1,0 +1,99 @@
+"""Columns of predictions in which no row was predicted by a model that had seen it.
+
+A learner, rows and their groups enter. The prediction of every row by a model of the other groups
+leaves, with the model of all rows. Where the predictions are columns of a further model, that model
+must be validated without them having seen the held-out rows: `nested` has, for every group g, the
+predictions of the other rows by models that have seen neither them nor g.
+
+==========  ====================================================================
+symbol      meaning
+==========  ====================================================================
+G           number of groups
+f_g         model of all rows outside group g
+f_gh        model of all rows outside groups g and h; f_gh = f_hg
+held_out    f_g at the rows of group g, (n, lines)
+nested[g]   f_gh at the rows of every other group h; f_g at those of g
+==========  ====================================================================
+
+In a dataset with few rows, f_g at a row knows the others of the dataset and not the row itself, so
+it leans against the target there, and a level for each dataset exploits that. With one level of
+cross-fitting the claimed error would be too low (radon: 0.94 claimed, 1.11 came out).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.execution import in_threads
+from conjoin.learners.rows import Learner, LearnerRows, Model, group_count
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedColumn:
+    """A learner's predictions as a column.
+
+    Parameters
+    ----------
+    held_out : array (n, lines)
+        Every row predicted by a model that has not seen it.
+    model : Model
+        The model of all rows, for new rows.
+    settings : mapping
+        What the left-out loss chose.
+    nested : tuple of arrays (n, lines), one for each group
+        See the module's table; empty if it was not asked for.
+    """
+
+    held_out: FloatArray
+    model: Model
+    settings: dict[str, Any]
+    nested: tuple[FloatArray, ...] = ()
+
+
+def predict_column(
+    learner: Learner,
+    rows: LearnerRows,
+    group: IntArray,
+    *,
+    nested: bool,
+    progress: Progress | None = None,
+) -> PredictedColumn:
+    """Cross-fit a learner and train it on all rows; `group` (n,) numbers the groups from 0."""
+    found = learner.cross_fit(rows, group, progress)
+    model = learner.fit(rows, found.settings)
+    quick = learner.hastened(found.settings)
+    inside = _nested(learner, rows, group, found.held_out, quick) if nested else ()
+    return PredictedColumn(found.held_out, model, found.settings, inside)
+
+
+def _nested(
+    learner: Learner,
+    rows: LearnerRows,
+    group: IntArray,
+    held_out: FloatArray,
+    settings: dict[str, Any],
+) -> tuple[FloatArray, ...]:
+    """Return the columns outside each group."""
+    G = group_count(group)
+    present = [g for g in range(G) if np.any(group == g)]
+    pairs = [(g, h) for g in present for h in present if g < h]
+
+    def train(pair: tuple[int, int]) -> Model:
+        return learner.fit(rows.take((group != pair[0]) & (group != pair[1])), settings)
+
+    found = [held_out.copy() for _ in range(G)]
+    for (g, h), model in zip(pairs, in_threads(train, pairs, alone=False)):
+        for outer, inner in ((g, group == h), (h, group == g)):
+            found[outer][inner] = model.predict(rows.X[inner], rows.dataset[inner])
+    return tuple(found)
+
+
+def groups_of_folds(fold: IntArray, folds: int, groups: int) -> IntArray:
+    """Return the group (n,) of every row: neighbouring folds are held out together.
+
+    >>> groups_of_folds(np.arange(10), 10, 5)
+    array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+    """
+    return fold * groups // folds

@@ -1,0 +1,276 @@
+"""Any estimator of scikit-learn as a learner.
+
+An estimator with `fit` and `predict` (`predict_proba` for classes) enters; it is cloned for every
+group of rows. It gets the columns as the linear engine does: numbers, categories as 0/1 columns,
+missing values filled in. The dataset's name is a category for LightGBM and HistGradientBoosting,
+and otherwise a mean of the target by dataset that is made without the row itself (scikit-learn's
+`TargetEncoder`).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn import __version__ as sklearn_version
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.preprocessing import TargetEncoder
+from sklearn.utils.fixes import parse_version
+from sklearn.utils.validation import has_fit_parameter
+
+from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.errors import ArgumentError, DataError
+from conjoin.families import Response
+from conjoin.learners.rows import (
+    UNKNOWN,
+    CrossFitted,
+    LearnerRows,
+    centred,
+    group_count,
+    lines_of,
+    position_of,
+)
+from conjoin.moments.resample import stream
+
+# Least probability of a class, and least expected count: a forest may say 0, whose logarithm is
+# infinite. One mistake in a thousand is as sure as a few hundred rows can be.
+LEAST_PROBABILITY, LEAST_COUNT = 1e-3, 1e-3
+# Folds of the target encoding, as by default in scikit-learn.
+ENCODING_FOLDS = 5
+# Categories that HistGradientBoosting takes at most.
+MOST_CATEGORIES = 255
+# Characters of a foreign error message that are quoted: the first lines say what is wrong.
+MOST_QUOTED = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Foreign:
+    """An estimator that a user passed.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Cloned before every fit.
+    seed : int
+        Random seed of the target encoding, and of the estimator if it has a free `random_state`.
+    """
+
+    estimator: Any
+    seed: int = 0
+
+    @classmethod
+    def of(cls, estimator: Any, seed: int) -> "Foreign":
+        """Check that an estimator can be used."""
+        name = type(estimator).__name__
+        for method in ("fit", "predict"):
+            if not callable(getattr(estimator, method, None)):
+                raise ArgumentError(
+                    f"learner={name} has no method {method}; expected a scikit-learn estimator "
+                    "with fit and predict."
+                )
+        try:
+            clone(estimator)
+        except Exception as error:
+            raise ArgumentError(
+                f"learner={name} cannot be cloned ({_first_line(error)}); its __init__ must only "
+                "store its arguments, as scikit-learn asks."
+            ) from None
+        return cls(estimator, seed)
+
+    @property
+    def name(self) -> str:
+        """Short name for tables: the class."""
+        steps = getattr(self.estimator, "steps", None)
+        return type(steps[-1][1] if steps else self.estimator).__name__
+
+    @property
+    def takes_categories(self) -> bool:
+        """Whether it takes categories as codes and missing values as nan: it gets numbers."""
+        return False
+
+    def narrowed(self, settings: dict[str, Any]) -> "Foreign":
+        """Return itself: nothing is chosen."""
+        return self
+
+    def quicker(self) -> "Foreign":
+        """Return itself: its settings are the user's."""
+        return self
+
+    def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings: there are none."""
+        return settings
+
+    def given_settings(self) -> dict[str, Any]:
+        """Return no settings: nothing is chosen."""
+        return {}
+
+    def cross_fit(
+        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+    ) -> CrossFitted:
+        """Predict each group of rows by a clone trained on the others."""
+        count = group_count(group)
+        held_out = np.zeros((len(rows), rows.lines))
+        for g in range(count):
+            own = group == g
+            if own.any():
+                model = self.fit(rows.take(~own), {})
+                held_out[own] = model.predict(rows.X[own], rows.dataset[own])
+            if progress is not None:
+                progress(g + 1, count)
+        return CrossFitted(held_out, {})
+
+    def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "ForeignModel":
+        """Train a clone on all rows."""
+        self._check_kind(rows.response)
+        names = DatasetNames.of(self.estimator, rows, self.seed)
+        estimator = self._prepared(names, rows)
+        weights = {"sample_weight": rows.w} if self._weighs(rows) else {}
+        try:
+            estimator.fit(names.first, rows.y, **weights)
+        except Exception as error:
+            raise DataError(
+                f"Learner {self.name} failed on {len(rows):,} rows of {rows.X.shape[1]} columns: "
+                f"{type(error).__name__}: {_first_line(error)}."
+            ) from error
+        return ForeignModel(estimator, replace(names, first=None), rows.response, self.name)
+
+    def _prepared(self, names: "DatasetNames", rows: LearnerRows) -> Any:
+        estimator = clone(self.estimator)
+        parameters = estimator.get_params()
+        settings: dict[str, Any] = {}
+        if "random_state" in parameters and parameters["random_state"] is None:
+            settings["random_state"] = self.seed
+        if names.kind == "category" and "categorical_features" in parameters:
+            settings["categorical_features"] = [rows.X.shape[1]]
+        return estimator.set_params(**settings) if settings else estimator
+
+    def _weighs(self, rows: LearnerRows) -> bool:
+        """Say whether row weights matter and the estimator takes them."""
+        if np.ptp(rows.w) == 0:
+            return False
+        return bool(has_fit_parameter(self.estimator, "sample_weight"))
+
+    def _check_kind(self, response: Response) -> None:
+        """Refuse a classifier for numbers and a regressor for classes."""
+        if response.classes and not hasattr(self.estimator, "predict_proba"):
+            raise ArgumentError(
+                f"learner={self.name} has no predict_proba, but the target has classes; choose a "
+                "classifier with probabilities."
+            )
+        if response.classes and is_regressor(self.estimator):
+            raise ArgumentError(
+                f"learner={self.name} is for numbers, but the target has classes; choose a "
+                "classifier."
+            )
+        if not response.classes and is_classifier(self.estimator):
+            raise ArgumentError(
+                f"learner={self.name} is for classes, but the target is a number; choose a "
+                "regressor, or family='logistic'."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetNames:
+    """How the dataset's name reaches an estimator.
+
+    `kind` is "none", "category" or "mean"; `encoder` makes means; `first` are the training rows.
+    """
+
+    kind: str
+    encoder: Any = None
+    first: FloatArray | None = None
+
+    @classmethod
+    def of(cls, estimator: Any, rows: LearnerRows, seed: int) -> "DatasetNames":
+        """Choose how the name reaches an estimator, and make its training rows."""
+        if not rows.named:
+            return cls("none", None, rows.X)
+        takes = "categorical_features" in estimator.get_params()
+        name = rows.dataset.astype(np.float64)
+        if takes and rows.datasets <= MOST_CATEGORIES:
+            return cls("category", None, np.column_stack([rows.X, name]))
+        kinds = {0: "continuous", 2: "binary"}
+        kind = kinds.get(len(rows.response.classes), "multiclass")
+        rng = int(stream(seed, "target encoding", str(len(rows))).integers(2**31))
+        encoder = TargetEncoder(target_type=kind, **_shuffled(kind, rng))
+        y = rows.y if not rows.response.classes else rows.y.astype(np.int64)
+        means = encoder.fit_transform(name[:, None], y)
+        return cls("mean", encoder, np.column_stack([rows.X, means]))
+
+    def columns(self, X: FloatArray, dataset: IntArray) -> FloatArray:
+        """Return new rows as the estimator takes them."""
+        if self.kind == "none":
+            return X
+        name = dataset.astype(np.float64)[:, None]
+        if self.kind == "category":
+            return np.column_stack([X, np.where(name == UNKNOWN, np.nan, name)])
+        return np.column_stack([X, self.encoder.transform(name)])
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignModel:
+    """A trained estimator that predicts rows."""
+
+    estimator: Any
+    names: DatasetNames
+    response: Response
+    name: str
+
+    def predict(self, X: FloatArray, dataset: IntArray) -> FloatArray:
+        """Return linear predictors (n, lines) of rows."""
+        if not len(X):
+            return np.zeros((0, lines_of(self.response)))
+        columns = self.names.columns(X, dataset)
+        values = self._probabilities(columns) if self.response.classes else self._numbers(columns)
+        if not np.isfinite(values).all():
+            raise DataError(
+                f"Learner {self.name} predicts values that are not finite (such as "
+                f"{values[~np.isfinite(values)][0]}); choose another learner or other columns."
+            )
+        return values
+
+    def _numbers(self, columns: FloatArray) -> FloatArray:
+        found = np.asarray(self.estimator.predict(columns), dtype=np.float64).reshape(-1, 1)
+        if len(found) != len(columns):
+            raise DataError(
+                f"Learner {self.name} predicts {len(found)} values for {len(columns)} rows; "
+                "expected one for each."
+            )
+        if self.response.family == "poisson":
+            return np.log(np.maximum(found, LEAST_COUNT))
+        return found
+
+    def _probabilities(self, columns: FloatArray) -> FloatArray:
+        """Return log-odds of two classes, or logarithms of the probabilities of more."""
+        known = np.asarray(self.estimator.classes_).astype(np.int64)
+        found = np.zeros((len(columns), len(self.response.classes)))
+        found[:, known] = self.estimator.predict_proba(columns)
+        found = np.maximum(found, LEAST_PROBABILITY)
+        logs = np.log(found / found.sum(axis=1, keepdims=True))
+        return logs[:, 1:] - logs[:, :1] if logs.shape[1] == 2 else centred(logs)
+
+    def to_plain(self, objects: list[Any]) -> dict[str, Any]:
+        """Return plain values for a model file; the estimator is appended to `objects`."""
+        found = {
+            "kind": "estimator",
+            "name": self.name,
+            "names": self.names.kind,
+            "object": position_of(self.estimator, objects),
+        }
+        if self.names.encoder is not None:
+            found["encoder"] = position_of(self.names.encoder, objects)
+        return found
+
+
+def _shuffled(kind: str, seed: int) -> dict[str, Any]:
+    """Return what makes the encoder shuffle rows: from scikit-learn 1.9 on folds, not a seed."""
+    if parse_version(sklearn_version) >= parse_version("1.9"):
+        folds = KFold if kind == "continuous" else StratifiedKFold
+        return {"cv": folds(ENCODING_FOLDS, shuffle=True, random_state=seed)}
+    return {"random_state": seed}
+
+
+def _first_line(error: Exception) -> str:
+    """Return the first line of an error message, cut to a readable length."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:MOST_QUOTED].rstrip(".")

@@ -1,0 +1,163 @@
+"""Two datasets by any learner: a model of each, and one of both, judged on the same held-out rows.
+
+Rows of two datasets and repeated folds enter. The loss of every row by the model of its own dataset
+and by the model of both leaves, both trained without the row, averaged over repeats. The models of
+all rows leave as well.
+
+What a learner chooses by itself (rounds of boosting) is chosen by the loss of groups inside the
+training rows, anew for every fold, so that no held-out row has a part in the choice. The shape of
+trees is the exception: it is chosen once for each dataset and for both, outside the first fold, and
+rows of the other folds have a part in it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
+from conjoin.learners.rows import Learner, LearnerRows, Model
+from conjoin.models.row_losses import row_losses
+from conjoin.moments.folds import deal_rows
+
+# Folds: models are trained on four fifths of the rows, near what users will train on.
+FOLDS = 5
+# Groups inside the training rows that choose rounds: three, since each is a model in every fold.
+INNER = 3
+# Repeats of the folds, and rows up to which there are several. A learner that chooses rounds has
+# fewer, since each fold is then several models.
+REPEATS, CHOOSING_REPEATS, FEW_ROWS = 3, 2, 5_000
+
+
+def repeats_for(learner: Learner, rows: int) -> int:
+    """Return how often rows are dealt to folds."""
+    if rows > FEW_ROWS:
+        return 1
+    return REPEATS if learner.given_settings() is not None else CHOOSING_REPEATS
+
+
+# --- folds ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Dealings:
+    """Rows dealt to folds, several times.
+
+    Parameters
+    ----------
+    fold : array (repeats, n)
+        Fold of every row; copies of a row stay together.
+    inner : array (repeats, n)
+        Group of every row inside its training part.
+    rank : array (n,)
+        A random order inside every dataset that depends on values alone.
+    unit : array (n,), optional
+        Number of every distinct row; None if there are no copies.
+    """
+
+    fold: IntArray
+    inner: IntArray
+    rank: IntArray
+    unit: IntArray | None = None
+
+    def take(self, order: IntArray) -> "Dealings":
+        """Return the same of rows in another order."""
+        unit = None if self.unit is None else self.unit[order]
+        return Dealings(self.fold[:, order], self.inner[:, order], self.rank[order], unit)
+
+
+def deal_repeatedly(X: FloatArray, rows: LearnerRows, repeats: int, seed: int) -> Dealings:
+    """Deal rows to folds; rows of every class, and counts above zero, are spread over all folds.
+
+    X (n, features) are the features of the rows without missing values.
+    """
+    strata = rows.dataset
+    if rows.response.classes:
+        strata = strata * len(rows.response.classes) + rows.y.astype(np.int64)
+    elif rows.response.family == "poisson":
+        strata = 2 * strata + (rows.y > 0)
+    order = np.argsort(strata, kind="stable")
+    starts = np.searchsorted(strata[order], np.arange(strata.max() + 2))
+    fold, inner = (np.empty((repeats, len(rows)), dtype=np.int64) for _ in range(2))
+    rank, unit = np.empty(len(rows), dtype=np.int64), None
+    for r in reversed(range(repeats)):
+        dealt = deal_rows(X[order], rows.y[order], starts, FOLDS, seed + r)
+        rank[order] = dealt.rank
+        fold[r, order] = dealt.fold
+        inner[r] = rank // FOLDS % INNER
+    if dealt.copies.any():
+        numbers = np.unique(np.stack([strata, rank]), axis=1, return_inverse=True)[1]
+        unit = np.asarray(numbers, dtype=np.int64).ravel()
+    return Dealings(fold, inner, rank, unit)
+
+
+# --- losses --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PairedLosses:
+    """Two datasets judged apart and together.
+
+    Parameters
+    ----------
+    separate, joined : arrays (n,)
+        Losses of held-out rows by the model of their own dataset and by that of both, means over
+        repeats.
+    sides : three _Side
+        The two datasets and both, ready to be trained on all rows.
+    """
+
+    separate: FloatArray
+    joined: FloatArray
+    sides: "tuple[_Side, ...]"
+
+
+def paired_losses(
+    learner: Learner, rows: LearnerRows, dealt: Dealings, progress: Progress | None = None
+) -> PairedLosses:
+    """Cross-validate a learner on each of two datasets and on both, with the same folds."""
+    rows = replace(rows, named=False)
+    repeats = len(dealt.fold)
+    parts = (rows.dataset == 0, rows.dataset == 1, np.ones(len(rows), dtype=bool))
+    sides = tuple(_Side(learner, rows, own) for own in parts)
+    losses = np.zeros((2, len(rows)))
+    for r in range(repeats):
+        for f in range(FOLDS):
+            held_out = dealt.fold[r] == f
+            for side, line in zip(sides, (losses[0], losses[0], losses[1])):
+                side.add_losses(line, held_out, dealt.inner[r])
+            if progress is not None:
+                progress(r * FOLDS + f + 1, repeats * FOLDS)
+    return PairedLosses(losses[0] / repeats, losses[1] / repeats, sides)
+
+
+class _Side:
+    """The rows of one dataset or of both, and the learner for them."""
+
+    def __init__(self, learner: Learner, rows: LearnerRows, own: BoolArray) -> None:
+        self.learner, self.rows, self.own = learner, rows, own
+
+    def add_losses(self, losses: FloatArray, held_out: BoolArray, inner: IntArray) -> None:
+        """Train on the rows that are not held out, and add the losses of those that are."""
+        judged = self.own & held_out
+        if judged.any():
+            model, _ = self._train(self.own & ~held_out, inner)
+            losses[judged] += losses_of(model, self.rows.take(judged))
+
+    def train(self, inner: IntArray) -> tuple[Model, dict[str, Any]]:
+        """Train on all rows; groups (n,) choose the settings, which are returned as well."""
+        return self._train(self.own, inner)
+
+    def _train(self, kept: BoolArray, inner: IntArray) -> tuple[Model, dict[str, Any]]:
+        training = self.rows.take(kept)
+        settings = self.learner.given_settings()
+        if settings is None:
+            _, group = np.unique(inner[kept], return_inverse=True)
+            settings = self.learner.cross_fit(training, group).settings
+            self.learner = self.learner.narrowed(settings)
+        return self.learner.fit(training, settings), settings
+
+
+def losses_of(model: Model, rows: LearnerRows) -> FloatArray:
+    """Return the losses (n,) of a model."""
+    return row_losses(model.predict(rows.X, rows.dataset), rows.y, rows.response)

@@ -1,0 +1,150 @@
+"""What a learner is given, and what it returns.
+
+`LearnerRows` enter a learner's `cross_fit` and `fit`; a model leaves, whose `predict` takes columns
+and the number of each row's dataset, and returns linear predictors: numbers as they are, log-odds
+of classes, logarithms of expected counts.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.families import Response
+
+UNKNOWN = -1  # the number of a dataset that was not there at fitting
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerRows:
+    """Rows that a learner is trained on, in an order that depends on their values alone.
+
+    Parameters
+    ----------
+    X : array (n, columns)
+        Numbers, and categories as whole numbers from 0; missing values are nan.
+    y, w : arrays (n,)
+        Target (of classes the number of the class) and row weights.
+    dataset : array (n,)
+        Number of each row's dataset.
+    datasets : int
+        How many datasets there are.
+    names : tuple of str
+        Names of the columns.
+    categories : tuple of int
+        Positions of the columns that are categories.
+    response : Response
+        What the target is.
+    named : bool
+        Whether the learner sees the dataset as one more category.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    w: FloatArray
+    dataset: IntArray
+    datasets: int
+    names: tuple[str, ...]
+    categories: tuple[int, ...]
+    response: Response = Response()
+    named: bool = True
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.y)
+
+    def take(self, rows: Any) -> "LearnerRows":
+        """Select rows by their numbers or by a mask."""
+        own = (one[rows] for one in (self.X, self.y, self.w, self.dataset))
+        return replace(self, **dict(zip(("X", "y", "w", "dataset"), own)))
+
+    @property
+    def lines(self) -> int:
+        """Linear predictors of a row: one, or one for each of more than two classes."""
+        return lines_of(self.response)
+
+
+class Model(Protocol):
+    """A trained learner."""
+
+    def predict(self, X: FloatArray, dataset: IntArray) -> FloatArray:
+        """Return linear predictors (n, lines) of rows; a dataset may be `UNKNOWN`."""
+
+    def to_plain(self, objects: list[Any]) -> dict[str, Any]:
+        """Return plain values for a model file; what is not plain is appended to `objects`."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFitted:
+    """Every row predicted by a model that has not seen it.
+
+    Parameters
+    ----------
+    held_out : array (n, lines)
+        Linear predictors.
+    settings : plain mapping
+        What was chosen by the left-out loss, such as rounds and leaves; `fit` takes it.
+    """
+
+    held_out: FloatArray
+    settings: dict[str, Any]
+
+
+class Learner(Protocol):
+    """What can be trained on rows."""
+
+    @property
+    def name(self) -> str:
+        """Short name for tables, such as "boosting"."""
+
+    @property
+    def takes_categories(self) -> bool:
+        """Whether it takes categories as codes and missing values as nan."""
+
+    def cross_fit(
+        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+    ) -> CrossFitted:
+        """Predict each group (n,) of rows by a model of the others; choose the settings."""
+
+    def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> Model:
+        """Train on all rows with given settings."""
+
+    def narrowed(self, settings: dict[str, Any]) -> "Learner":
+        """Return the learner that has less to choose, since it was chosen once already."""
+
+    def quicker(self) -> "Learner":
+        """Return the learner in a form that takes less time, for many small models."""
+
+    def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Return settings that predict about as well in less time."""
+
+    def given_settings(self) -> dict[str, Any] | None:
+        """Return the settings if there is nothing to choose, else None."""
+
+
+def lines_of(response: Response) -> int:
+    """Return the linear predictors of a row: one, or one for each of more than two classes."""
+    count = len(response.classes)
+    return count if count > 2 else 1
+
+
+def position_of(thing: Any, objects: list[Any]) -> int:
+    """Return the position of a thing in a list; it is appended if it is not there."""
+    for number, one in enumerate(objects):
+        if one is thing:
+            return number
+    objects.append(thing)
+    return len(objects) - 1
+
+
+def group_count(group: IntArray) -> int:
+    """Return the number of groups of rows."""
+    return int(group.max(initial=-1)) + 1
+
+
+def centred(scores: FloatArray) -> FloatArray:
+    """Return scores (n, lines) of classes that sum to zero; a single line stays as it is."""
+    if scores.shape[1] == 1:
+        return scores
+    return scores - np.mean(scores, axis=1, keepdims=True)

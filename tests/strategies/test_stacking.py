@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from conjoin.families import Response
+from conjoin.strategies.stacking import (
+    cross_products,
+    find_weights,
+    stacked_weights,
+    working_errors,
+)
+
+
+def products(errors, units=50):
+    n = len(errors)
+    return cross_products(errors, np.full(n, 1 / n), np.arange(n) % units)
+
+
+def test_two_predictions_that_err_differently_are_averaged():
+    rng = np.random.default_rng(0)
+    weights = stacked_weights(products(rng.normal(size=(2000, 2))), seed=0)
+    assert weights == pytest.approx([0.5, 0.5], abs=0.05)
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_a_bad_prediction_gets_no_weight():
+    rng = np.random.default_rng(0)
+    e = rng.normal(size=(2000, 1))
+    errors = np.hstack([e, 3 * e + rng.normal(size=(2000, 1))])
+    assert stacked_weights(products(errors), seed=0) == pytest.approx([1, 0], abs=1e-3)
+
+
+def test_equal_predictions_share_their_weight():
+    e = np.random.default_rng(0).normal(size=(500, 1))
+    assert stacked_weights(products(np.hstack([e, e])), seed=0) == pytest.approx(
+        [0.5, 0.5], abs=1e-4
+    )
+
+
+def test_few_rows_leave_weight_with_both():
+    rng = np.random.default_rng(3)
+    weights = stacked_weights(products(rng.normal(size=(12, 2)), units=12), seed=0)
+    assert np.all(weights > 0.02)
+
+
+def test_perfect_predictions_share_their_weight():
+    assert stacked_weights(np.zeros((4, 3, 3)), seed=0) == pytest.approx([1 / 3] * 3)
+
+
+@pytest.mark.parametrize("family", ["logistic", "poisson"])
+def test_the_better_likelihood_gets_the_weight(family):
+    rng = np.random.default_rng(0)
+    eta = rng.normal(size=(3000, 1))
+    if family == "logistic":
+        response = Response("logistic", ("no", "yes"))
+        y = (rng.uniform(size=3000) < 1 / (1 + np.exp(-2 * eta[:, 0]))).astype(float)
+    else:
+        response, y = Response("poisson"), rng.poisson(np.exp(2 * eta[:, 0])).astype(float)
+    linear = np.stack([2 * eta, np.zeros_like(eta)])
+    weights = find_weights(linear, y, response, np.full(3000, 1 / 3000), np.arange(3000) % 50, 0)
+    assert weights[0] > 0.97
+
+
+def test_classes_have_an_error_for_each_line():
+    response = Response("logistic", (0, 1, 2))
+    errors = working_errors(np.zeros((2, 5, 3)), np.zeros(5), response)
+    assert errors.shape == (15, 2)
