@@ -276,7 +276,7 @@ class LearnedAnalysis:
         return self.main.all_alternatives
 
     @property
-    def details(self) -> "Details":
+    def details(self) -> "Details | None":
         """The figures of the report."""
         return self.main.details
 

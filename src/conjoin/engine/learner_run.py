@@ -11,6 +11,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import Request
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.corrected import Analyse, correct
 from conjoin.engine.entries import (
@@ -28,7 +29,6 @@ from conjoin.engine.entries import (
 from conjoin.engine.learned import LearnedAnalysis
 from conjoin.engine.learner_clusters import find_clusters, is_better
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
-from conjoin.engine.steps import Analysed
 from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.rows import Learner
@@ -93,6 +93,8 @@ def _columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
 
 def _average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
     """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
+    if found.held_out is not None:
+        return found.held_out
     both = engine_average(found.fits, found.analysis.strategies.weights)
     return held_out_lines(both.fold_coef, study, X, rows)
 
