@@ -30,7 +30,10 @@ def test_all_sums_are_those_of_moments(rows):
     beta = np.random.default_rng(1).normal(size=(10, COLUMNS))
     assert_allclose(found.sse(beta), formed.sse(beta), atol=1e-12)
     labels = np.array([0, 1, 0, 1, 0, 0, 1, 0, 1, 1])
-    for one, two in ((found.union(), formed.union()), (found.sum_by(labels), formed.sum_by(labels))):
+    for one, two in (
+        (found.union(), formed.union()),
+        (found.sum_by(labels), formed.sum_by(labels)),
+    ):
         for name in ("G", "h", "q", "n", "w"):
             assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12)
 

@@ -32,7 +32,7 @@ from conjoin.strategies.validation import Fitted, Validated
 from conjoin.tables import DatasetCollection
 
 # What the average is made of, by the names of strategies.
-AVERAGED = ("linear", "corrected", "residual", "learner named", "learner pooled",
+AVERAGED = ("linear", "corrected", "residual", "curves", "learner named", "learner pooled",
             "learner separate", "learner clusters")  # fmt: skip
 # Strategies of a learner by the kind of their column.
 KINDS = {

@@ -14,6 +14,7 @@ from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.corrected import Analyse, correct
+from conjoin.engine.curves import Curves, curves_entry, find_curves
 from conjoin.engine.entries import (
     KINDS,
     Entry,
@@ -30,6 +31,7 @@ from conjoin.engine.learned import LearnedAnalysis
 from conjoin.engine.learner_clusters import find_clusters, is_better
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.engine.study import Study
+from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
@@ -62,6 +64,9 @@ def add_learner(
     straight = _average(linear, study, table.X, rows)
     columns = _columns_of(learner, table)
     learned = learn_columns(learner, columns, table, study, straight, progress)
+    curves = find_curves(table, study, columns, learned.group)
+    if curves is not None:
+        learned = replace(learned, found={**learned.found, "curves": curves.column})
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = _schema(learned, table, lines)
@@ -75,7 +80,7 @@ def add_learner(
             learned = replace(learned, found={**learned.found, "clusters": column})
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = _schema(learned, table, lines, leads=leads)
-    return _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    return _combine(linear, corrected, learned, schema, layout, rows, straight, curves, request)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
@@ -87,8 +92,10 @@ def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows:
 
 
 def _columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
-    make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
-    return make(table.schema)
+    if not learner.takes_categories:
+        return LearnerColumns.plain(table.schema)
+    # Other libraries have limits for the number of categories.
+    return LearnerColumns.of(table.schema, codes=isinstance(learner, Boosting))
 
 
 def _average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
@@ -106,6 +113,7 @@ def _schema(
     names = {
         "named": learned.learner,
         **{kind: f"{learned.learner} ({kind})" for kind in learned.found if kind != "named"},
+        "curves": "curves",
     }
     found = learned.found.items()
     predictions = PredictionColumns(
@@ -114,7 +122,7 @@ def _schema(
         {_free(names[kind], table.features, lines): one.model for kind, one in found},
         {name: k for k, name in enumerate(table.names)},
         lines,
-        {names[kind]: one.settings for kind, one in learned.found.items()},
+        {names[kind]: one.settings for kind, one in found},
         leads=leads,
     )
     return LearnedSchema.of(table.schema, predictions)
@@ -135,6 +143,7 @@ def _combine(
     layout: Layout,
     rows: Rows,
     straight: FloatArray,
+    curves: Curves | None,
     request: Request,
 ) -> LearnedAnalysis:
     """Put all strategies into one table, and average them."""
@@ -150,6 +159,8 @@ def _combine(
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
         entries["residual"] = residual_entry(entries["linear"], learned, layout, rows)
+    if curves is not None:
+        entries["curves"] = curves_entry(curves, flat.study, layout, rows)
     entries |= entries_of_learner(learned, layout, rows)
     auto, shares = average_entries(entries, rows, learned.group, int(request.random_state))
     inner = {n: shares["linear"] * w for n, w in flat.strategies.weights.items()}

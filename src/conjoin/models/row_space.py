@@ -148,3 +148,13 @@ def row_least_squares(rows: RowMoments, anchor: FloatArray) -> FloatArray:
         K = linalg.inverse(np.matmul(X, np.swapaxes(X, 1, 2)))
         beta[datasets] += np.matmul(linalg.matvec(K, rest)[:, None], X)[:, 0]
     return beta
+
+
+def row_shrunk(rows: RowMoments, anchor: FloatArray) -> FloatArray:
+    """Return (G + I)^-1 (h + anchor): own coefficients (K, p), drawn to `anchor` (p,)."""
+    beta = np.tile(anchor, (rows.shape[0], 1))
+    for datasets, A in rows.by_block():
+        X, rest = A[..., :-1], A[..., -1] - A[..., :-1] @ anchor
+        V = np.matmul(X, np.swapaxes(X, 1, 2)) + np.eye(X.shape[1])
+        beta[datasets] += np.matmul(np.linalg.solve(V, rest[..., None])[:, None, :, 0], X)[:, 0]
+    return beta
