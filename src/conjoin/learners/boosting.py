@@ -290,7 +290,13 @@ class _Data:
             weight=rows.w,
             categorical_feature=names,
             free_raw_data=False,
-            params={"feature_pre_filter": False, "verbosity": -1},
+            # LightGBM's number of threads is one for the whole process: the last object that is
+            # made sets it, so datasets have to name it too.
+            params={
+                "feature_pre_filter": False,
+                "verbosity": -1,
+                "num_threads": _threads(len(rows)),
+            },
         )
 
     def restored(self, raw: Any) -> FloatArray:
