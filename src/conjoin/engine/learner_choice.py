@@ -8,6 +8,7 @@ from typing import Any
 from conjoin.api.request import PairRequest, Request
 from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError, warn_caller
+from conjoin.learners.blended import blended
 from conjoin.learners.boosting import Boosting, MissingLibraryError, load_lightgbm
 from conjoin.learners.rows import Learner
 from conjoin.tables import DatasetCollection
@@ -34,7 +35,8 @@ def make_learner(
             f"learner={name_of_learner(asked)!r} does not go with {obstacle}; leave one of the two "
             "out, or choose learner='linear'."
         )
-    return _named_learner(asked, Boosting(random_state=int(request.random_state)))
+    found = _named_learner(asked, Boosting(random_state=int(request.random_state)))
+    return blended(found) if isinstance(found, Boosting) else found
 
 
 def make_pair_learner(request: PairRequest) -> Learner | None:

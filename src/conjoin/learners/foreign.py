@@ -96,6 +96,10 @@ class Foreign:
         """Return itself: its settings are the user's."""
         return self
 
+    def for_few_rows(self) -> None:
+        """Return None: its settings are the user's."""
+        return None
+
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the settings: there are none."""
         return settings

@@ -116,6 +116,9 @@ class Learner(Protocol):
     def quicker(self) -> "Learner":
         """Return the learner in a form that takes less time, for many small models."""
 
+    def for_few_rows(self) -> "Learner | None":
+        """Return the learner for a single dataset of few rows; None if it has no such form."""
+
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return settings that predict about as well in less time."""
 
