@@ -62,12 +62,12 @@ def add_learner(
     if not enough_rows(table, study):
         return linear.analysis
     rows = Rows.of(table, study)
-    straight = _average(linear, study, table.X, rows)
+    straight = held_out_average(linear, study, table.X, rows)
     first, second, last = split_progress(progress, *SHARES)
     learned = learn_columns(learner, table, study, straight, first)
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
-    schema = _schema(learned, table, lines)
+    schema = schema_of(learned, table, lines)
     corrected = correct(learned, schema, layout, table, request, study, analyse)
     report(second, 1, 1)
     leads = _leads(linear, corrected, learned, rows)
@@ -79,7 +79,7 @@ def add_learner(
             learned = replace(learned, found={**learned.found, "clusters": column})
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     report(last, 1, 1)
-    schema = _schema(learned, table, lines, leads=leads)
+    schema = schema_of(learned, table, lines, leads=leads)
     return _combine(linear, corrected, learned, schema, layout, rows, straight, request)
 
 
@@ -91,13 +91,13 @@ def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows:
     return is_better(best, auto[0], rows, SURE)
 
 
-def _average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
+def held_out_average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
     """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
     both = engine_average(found.fits, found.analysis.strategies.weights)
     return held_out_lines(both.fold_coef, study, X, rows)
 
 
-def _schema(
+def schema_of(
     learned: LearnedColumns, table: DatasetCollection, lines: int, *, leads: bool = True
 ) -> LearnedSchema:
     """Return the schema whose features include the predictions."""
@@ -143,7 +143,7 @@ def _combine(
         if name != "auto"
     }
     averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
-    curved = _average(corrected, bent.study, _features(bent, rows, learned, layout), rows)
+    curved = held_out_average(corrected, bent.study, _features(bent, rows, learned, layout), rows)
     entries["linear"] = _entry(averages[0], flat, layout, straight, False)
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:

@@ -112,6 +112,7 @@ class LearningTask:
         named: bool = True,
         nested: bool = False,
         target: FloatArray | None = None,
+        keep: bool = False,
         progress: Progress | None = None,
     ) -> PredictedColumn:
         """Cross-fit the learner; predictions come in the order of `rows`."""
@@ -122,7 +123,9 @@ class LearningTask:
         most = MANY_ROWS if not named or target is not None else LARGE
         if len(rows) > most and not nested:
             group = group % 2
-        return predict_column(self.learner, rows, group, nested=nested, progress=progress)
+        return predict_column(
+            self.learner, rows, group, nested=nested, keep=keep, progress=progress
+        )
 
     def in_table_order(self, column: PredictedColumn) -> PredictedColumn:
         """Return a column in the order of the table."""
@@ -143,8 +146,13 @@ class LearningTask:
 def held_out_groups(study: Study) -> IntArray:
     """Return the group (n,) of every row that is held out together."""
     assert study.dealt is not None  # a learner reads rows
+    return group_of_folds(study)[study.dealt.fold]
+
+
+def group_of_folds(study: Study) -> IntArray:
+    """Return the group (F,) of every fold."""
     folds = int(study.given.folds.shape[1])
-    return groups_of_folds(study.dealt.fold, folds, min(GROUPS, folds))
+    return groups_of_folds(np.arange(folds), folds, min(GROUPS, folds))
 
 
 def enough_rows(table: DatasetCollection, study: Study) -> bool:
@@ -159,23 +167,29 @@ def learn_columns(
     study: Study,
     linear: FloatArray,
     progress: Progress | None = None,
+    *,
+    keep: bool = False,
 ) -> LearnedColumns:
-    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions."""
+    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions.
+
+    With `keep` the rows are a sample: the models outside each group are kept for the other rows,
+    and there is nothing that needs all rows (nested predictions, a model for each dataset).
+    """
     make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
     task = LearningTask.of(learner, make(table.schema), table, study)
     n, K = len(task.rows), task.rows.datasets
-    nested = study.given.exact and (n <= FEW_ROWS or n < FEW_OWN * K)
+    nested = not keep and study.given.exact and (n <= FEW_ROWS or n < FEW_OWN * K)
     if n > LARGE:
         task = replace(task, learner=learner.quicker())
     first, second, third, last = by_costs(progress, COSTS)
-    found = {"named": task.column(nested=nested, progress=first)}
+    found = {"named": task.column(nested=nested, keep=keep, progress=first)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
     narrow = replace(task, learner=task.learner.narrowed(found["named"].settings).quicker())
-    found["pooled"] = narrow.column(named=False, progress=second)
+    found["pooled"] = narrow.column(named=False, keep=keep, progress=second)
     if table.response.family == "gaussian" and n <= MOST_RESIDUAL:
         residual = task.rows.y - linear[task.order, 0]
-        found["residual"] = narrow.column(target=residual, progress=third)
-    if K <= MOST_SEPARATE and n <= MOST_SEPARATE_ROWS:
+        found["residual"] = narrow.column(target=residual, keep=keep, progress=third)
+    if not keep and K <= MOST_SEPARATE and n <= MOST_SEPARATE_ROWS:
         found["separate"] = grouped_column(
             narrow.learner, task.rows, task.group, np.arange(K), found["pooled"]
         )

@@ -22,7 +22,9 @@ from conjoin.engine.features import learn_features, make_representation, setting
 from conjoin.engine.hints import check_method, hint_at_classes
 from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.learner_run import add_learner
-from conjoin.engine.reading import read, source_names
+from conjoin.engine.reading import reading, source_names
+from conjoin.engine.remote import Reduced
+from conjoin.engine.remote_learner import add_remote_learner
 from conjoin.engine.single import analyse_single
 from conjoin.engine.steps import Task, find
 from conjoin.engine.study import DatasetFacts, make_study
@@ -32,7 +34,6 @@ from conjoin.progress_parts import split_progress
 
 if TYPE_CHECKING:
     from conjoin._typing import Progress
-    from conjoin.engine.remote import Reduced
     from conjoin.result.partition import Partition
     from conjoin.tables import DatasetCollection
 
@@ -52,10 +53,10 @@ def run(
 
     # 1 Read.
     rows_needed = criterion is not None or representation is not None or request.robust
-    table = read(data, request, rows_needed=rows_needed, alone=alone)
-    check_method(table, request, criterion)
-    task = Task(request, criterion, representation, settings, alone)
-    return settle_partition(table, request, partial(_analyse, task), progress)
+    with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
+        check_method(table, request, criterion)
+        task = Task(request, criterion, representation, settings, alone)
+        return settle_partition(table, request, partial(_analyse, task), progress)
 
 
 def _analyse(
@@ -77,12 +78,16 @@ def _analyse(
             return single.using("separate")
 
     # 3 Search partitions. 4 Fit strategies. 5 Validate. 6 Choose. 7 Verdicts, on demand.
-    learner = make_learner(request, table, task.criterion)
+    learner = make_learner(request, task.criterion)
     first, last = split_progress(progress, 1.0 if learner is None else LINEAR_SHARE)
     found = find(task, table, study, first)
 
     # The same with a learner, whose predictions are further columns.
     if learner is None:
         return found.analysis.using(request.strategy)
-    learned = add_learner(learner, found, table, request, partial(find, task), last)
+    steps = partial(find, task)
+    if isinstance(table, Reduced):
+        remote = add_remote_learner(learner, found, table, request, steps, last)
+        return remote.using(request.strategy)
+    learned = add_learner(learner, found, table, request, steps, last)
     return learned.using(request.strategy)

@@ -138,7 +138,12 @@ class Boosting:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by trees of the others; choose shape and rounds."""
         data, shapes = _Data.of(rows), self._shapes(len(rows))
@@ -153,15 +158,15 @@ class Boosting:
         best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
         found = self._judge(data, group, best, group_count(group), last)
         report(last, 1, 1)
-        return CrossFitted(found.held_out, found.settings)
+        kept = tuple(data.model(fold.text(found.rounds)) for fold in found.folds if keep)
+        return CrossFitted(found.held_out, found.settings, kept)
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "TreeModel":
         """Train on all rows with given settings."""
         data = _Data.of(rows)
         parameters = self._parameters(data.rows, settings)
         booster = train(parameters, data.whole, int(settings["rounds"]))
-        text = booster.model_to_string()
-        return TreeModel(text, data.center, data.scale, rows.named, data.limited)
+        return data.model(booster.model_to_string())
 
     def narrowed(self, settings: dict[str, Any]) -> "Boosting":
         """Return the same with one shape of trees; rounds are still chosen."""
@@ -255,16 +260,22 @@ class Boosting:
         held_out = np.zeros((len(data.rows), data.rows.lines))
         for fold in folds:
             held_out[fold.rows] = data.held_out(fold, rounds)
-        return _Judged(float(curve[rounds - 1]), held_out, {**settings, "rounds": rounds})
+        settings = {**settings, "rounds": rounds}
+        return _Judged(float(curve[rounds - 1]), held_out, settings, folds)
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """One shape: its left-out loss, left-out predictions (n, lines), and its settings."""
+    """One shape: its left-out loss, left-out predictions (n, lines), settings, and boosters."""
 
     loss: float
     held_out: FloatArray
     settings: dict[str, Any]
+    folds: list[Fold]
+
+    @property
+    def rounds(self) -> int:
+        return int(self.settings["rounds"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,6 +324,10 @@ class _Data:
         design = self.design[fold.rows]
         raw = fold.booster.predict(design, num_iteration=fold.trees[rounds - 1], raw_score=True)
         return restored(raw, self.center, self.scale, self.limited)
+
+    def model(self, text: str) -> "TreeModel":
+        """Return the model of LightGBM's text."""
+        return TreeModel(text, self.center, self.scale, self.rows.named, self.limited)
 
     @property
     def limited(self) -> bool:

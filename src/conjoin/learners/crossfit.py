@@ -49,12 +49,15 @@ class PredictedColumn:
         What the left-out loss chose.
     nested : tuple of arrays (n, lines), one for each group
         See the module's table; empty if it was not asked for.
+    outside : tuple of Model, one for each group
+        f_g; empty if they were not to be kept.
     """
 
     held_out: FloatArray
     model: Model
     settings: dict[str, Any]
     nested: tuple[FloatArray, ...] = ()
+    outside: tuple[Model, ...] = ()
 
 
 def predict_column(
@@ -63,16 +66,17 @@ def predict_column(
     group: IntArray,
     *,
     nested: bool,
+    keep: bool = False,
     progress: Progress | None = None,
 ) -> PredictedColumn:
     """Cross-fit a learner and train it on all rows; `group` (n,) numbers the groups from 0."""
     first, second, last = split_progress(progress, *(NESTED_SHARES if nested else SHARES))
-    found = learner.cross_fit(rows, group, first)
+    found = learner.cross_fit(rows, group, first, keep=keep)
     model = learner.fit(rows, found.settings)
     report(second, 1, 1)
     quick = learner.hastened(found.settings)
     inside = _nested(learner, rows, group, found.held_out, quick, last) if nested else ()
-    return PredictedColumn(found.held_out, model, found.settings, inside)
+    return PredictedColumn(found.held_out, model, found.settings, inside, found.models)
 
 
 def _nested(

@@ -76,6 +76,10 @@ class Fold:
         self.booster.eval_valid(keep)
         return found[0]
 
+    def text(self, rounds: int) -> str:
+        """Return LightGBM's text of the trees after some rounds."""
+        return str(self.booster.model_to_string(num_iteration=self.trees[rounds - 1]))
+
 
 def train_in_step(
     folds: Sequence[Fold], rounds: int, patience: int | None, progress: Progress | None = None
