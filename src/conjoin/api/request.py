@@ -29,6 +29,7 @@ ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
+FEWEST_SAMPLED = 1_000  # rows that a sample must have: trees of fewer are worse than lines
 
 # Options that say what columns are; a schema holds them, not the settings of a result.
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "strategy")
@@ -109,6 +110,16 @@ def _check_learner(name: str, value: Any) -> None:
             f"{name}={value!r} cannot be trained; expected 'auto', 'linear', 'boosting', "
             f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
         )
+
+
+def _check_sample(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, Integral):
+        raise ArgumentError(
+            f"{name}={value!r} is no whole number; expected one >= {FEWEST_SAMPLED:,}."
+        )
+    check_count(name, int(value), least=FEWEST_SAMPLED)
 
 
 def _check_folds(name: str, value: Any) -> None:
@@ -322,6 +333,16 @@ class Request(Question):
         check=_check_folds,
         metavar="NUMBER",
         python_help="Classes and counts of more than 300 datasets use half as many, at least 5.",
+    )
+    sample_rows: int | None = _option(
+        None,
+        "Rows that teach the learner if the table stays in files.",
+        kind="int, optional",
+        check=_check_sample,
+        metavar="NUMBER",
+        python_help="For files, databases and lazy tables with more rows. Errors and lines are of "
+        "all rows. By default all rows if they fit into memory, else as many as fit, at most "
+        "500,000.",
     )
     query: str | None = _option(
         None,

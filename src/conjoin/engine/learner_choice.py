@@ -6,12 +6,10 @@ A request and a table enter; a learner leaves, or None where models are lines on
 from typing import Any
 
 from conjoin.api.request import PairRequest, Request
-from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError, warn_caller
 from conjoin.learners.blended import blended
 from conjoin.learners.boosting import Boosting, MissingLibraryError, load_lightgbm
 from conjoin.learners.rows import Learner
-from conjoin.tables import DatasetCollection
 
 # Step of each round in `compare`, twice the usual one: a comparison trains dozens of models, and
 # larger steps take half the rounds for nearly the same error.
@@ -20,14 +18,12 @@ PAIR_RATE = 0.1
 AUTO_LEARNS = True
 
 
-def make_learner(
-    request: Request, table: DatasetCollection | Reduced, criterion: Any
-) -> Learner | None:
+def make_learner(request: Request, criterion: Any) -> Learner | None:
     """Return the learner that is asked for; None for lines only."""
     asked = request.learner
     if asked == "linear" or (asked == "auto" and not AUTO_LEARNS):
         return None
-    obstacle = _obstacle(request, table, criterion)
+    obstacle = _obstacle(request, criterion)
     if obstacle:
         if asked == "auto":
             return None
@@ -71,7 +67,7 @@ def _named_learner(asked: Any, boosting: Boosting) -> Learner | None:
     return boosting
 
 
-def _obstacle(request: Request, table: DatasetCollection | Reduced, criterion: Any) -> str:
+def _obstacle(request: Request, criterion: Any) -> str:
     """Return what a learner cannot work with, in words; empty if there is nothing."""
     if request.representation is not None:
         return f"representation={request.representation!r}"
@@ -79,8 +75,6 @@ def _obstacle(request: Request, table: DatasetCollection | Reduced, criterion: A
         return f"method={request.method_name!r}"
     if not request.intercept:
         return "intercept=False"
-    if isinstance(table, Reduced):
-        return "a table whose rows stay in their engine"
     return ""
 
 

@@ -85,10 +85,13 @@ class CrossFitted:
         Linear predictors.
     settings : plain mapping
         What was chosen by the left-out loss, such as rounds and leaves; `fit` takes it.
+    models : tuple of Model
+        The model outside each group, if they were to be kept.
     """
 
     held_out: FloatArray
     settings: dict[str, Any]
+    models: tuple["Model", ...] = ()
 
 
 class Learner(Protocol):
@@ -103,9 +106,17 @@ class Learner(Protocol):
         """Whether it takes categories as codes and missing values as nan."""
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
-        """Predict each group (n,) of rows by a model of the others; choose the settings."""
+        """Predict each group (n,) of rows by a model of the others; choose the settings.
+
+        With `keep` the models are returned as well.
+        """
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> Model:
         """Train on all rows with given settings."""
