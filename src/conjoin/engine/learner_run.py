@@ -154,7 +154,7 @@ def _combine(
     weights = {**inner, **{name: w for name, w in shares.items() if name != "linear"}}
     entries["auto"] = auto
     main = bent if schema.predictions.leads else flat
-    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows)
+    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows, learned)
 
 
 def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layout) -> FloatArray:
