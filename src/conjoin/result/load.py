@@ -15,9 +15,9 @@ from conjoin.learners.beside import Trusted, beside, objects_from_bytes
 from conjoin.learners.stored import learner_from_plain, schema_from_plain
 from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
-from conjoin.result.common_model import CommonModel
 from conjoin.result.decode import (
     added_from_plain,
+    common_model_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
@@ -131,11 +131,6 @@ def _extra(extra: Mapping[str, Any], objects: Sequence[Any]) -> dict[str, Any]:
     return {**extra, **({"params": params} if params else {})}
 
 
-def _common_model(plain: Mapping[str, Any] | None) -> CommonModel | None:
-    """Return what is known of the common model; older files, and those of lines, have nothing."""
-    return None if plain is None else CommonModel.from_plain(plain)
-
-
 def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
@@ -233,6 +228,6 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
         changes=changes_from_plain(content.get("join_changes", []), names),
-        common_model=_common_model(content.get("common_model")),
+        common_model=common_model_from_plain(content.get("common_model")),
         findings=Findings.from_plain(content.get("findings", {})),
     )
