@@ -91,8 +91,13 @@ def test_classes_have_probabilities():
         name: {**one, "y": np.array(["low", "mid", "top"])[np.digitize(one["y"], [0.8, 2.5])]}
         for name, one in shops().items()
     }
-    few = {name: {key: one[key][:40] for key in one} for name, one in tables.items()}
+    few = {  # a column has the name that the first of three predictions would have
+        name: {key.replace("b", "boosting 1"): one[key][:40] for key in one}
+        for name, one in tables.items()
+    }
     found = conjoin.partition(few, target="y", learner=conjoin.Boosting(rounds=10, leaves=4))
+    assert "boosting 1" in found.importance() and "boosting_ 1" in found.features
+    assert found.analysis.corrected.study.given.others is not None  # few rows: nested
     curve = found.partial_dependence("a")
     assert np.sum(curve.predictions, axis=1) == pytest.approx(1.0)
     assert {one.label for one in found.departures().values()} <= {"low", "mid", "top"}
