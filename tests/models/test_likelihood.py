@@ -74,6 +74,18 @@ def test_fits_outside_a_fold_see_the_other_rows_that_were_given(family):
     assert some.outside(0).G.shape == (2, *expected.G.shape[1:])
 
 
+@every_family
+def test_a_dataset_without_rows_has_moments_of_zero(family):
+    rows = Rows(family)
+    kept = rows.dataset != 1
+    starts = np.searchsorted(rows.dataset[kept], np.arange(len(SIZES) + 1))
+    own = SortedRows(rows.Z[kept], rows.y[kept], rows.w[kept], starts)
+    found = GlmRows.of(own, np.zeros(kept.sum(), dtype=int), 1, family)
+    moments = found.moments(rows.likelihood().anchor).union(1)
+    assert moments.n[1] == moments.q[1] == 0 and not moments.G[1].any()
+    assert np.isfinite(moments.q).all() and np.isfinite(moments.h).all()
+
+
 # --- repeated until convergence it is Newton's method ---------------------------------------------
 
 
