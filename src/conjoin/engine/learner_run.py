@@ -101,15 +101,16 @@ def schema_of(
     learned: LearnedColumns, table: DatasetCollection, lines: int, *, leads: bool = True
 ) -> LearnedSchema:
     """Return the schema whose features include the predictions."""
-    names = {
+    plain = {
         "named": learned.learner,
         **{kind: f"{learned.learner} ({kind})" for kind in learned.found if kind != "named"},
     }
+    names = {kind: _free(name, table.features, lines) for kind, name in plain.items()}
     found = learned.found.items()
     predictions = PredictionColumns(
         learned.learner,
         learned.task.columns,
-        {_free(names[kind], table.features, lines): one.model for kind, one in found},
+        {names[kind]: one.model for kind, one in found},
         {name: k for k, name in enumerate(table.names)},
         lines,
         {names[kind]: one.settings for kind, one in learned.found.items()},
@@ -154,7 +155,7 @@ def _combine(
     weights = {**inner, **{name: w for name, w in shares.items() if name != "linear"}}
     entries["auto"] = auto
     main = bent if schema.predictions.leads else flat
-    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows)
+    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows, learned)
 
 
 def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layout) -> FloatArray:

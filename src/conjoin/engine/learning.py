@@ -26,6 +26,8 @@ GROUPS = 5
 # `learners.crossfit`), and models of few rows are quick. Datasets with fewer rows than FEW_OWN on
 # average are nested whatever the number of rows.
 FEW_ROWS, FEW_OWN = 20_000, 40
+# The same for classes and counts, whose rows are passed over many times.
+FEW_CLASS_ROWS = 5_000
 # Rows from which the model without names and the residual model are judged on two halves instead
 # of five parts, to save time; half of so many rows are enough to learn from. From MOST_RESIDUAL on
 # there is no residual model: with so many rows the trees themselves follow each dataset.
@@ -182,7 +184,8 @@ def learn_columns(
     make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
     task = LearningTask.of(learner, make(table.schema), table, study)
     n, K = len(task.rows), task.rows.datasets
-    nested = not keep and study.given.exact and (n <= FEW_ROWS or n < FEW_OWN * K)
+    few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
+    nested = not keep and (n <= few or n < FEW_OWN * K)
     if n > LARGE:
         task = replace(task, learner=learner.quicker())
     first, second, third, last = by_costs(progress, COSTS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.found import Sides
@@ -40,6 +41,7 @@ class StoredAnalysis:
     known_improvements: dict[str, Improvements] = field(default_factory=dict)
     stability: Stability | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
+    common_model: CommonModel | None = None
 
     @property
     def steps(self) -> tuple[Step[str], ...]:
