@@ -27,9 +27,9 @@ from conjoin.engine.entries import (
 )
 from conjoin.engine.learned import LearnedAnalysis
 from conjoin.engine.learner_clusters import find_clusters, is_better
+from conjoin.engine.learner_verdicts import LearnerJudge
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.engine.steps import Analysed
-from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
@@ -59,15 +59,16 @@ def add_learner(
     if not enough_rows(table, study):
         return linear.analysis
     rows = Rows.of(table, study)
-    straight = _average(linear, study, table.X, rows)
+    straight = _average(linear, table.X, rows)
     columns = _columns_of(learner, table)
     learned = learn_columns(learner, columns, table, study, straight, progress)
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = _schema(learned, table, lines)
     corrected = correct(learned, schema, layout, table, request, study, analyse)
-    leads = _leads(linear, corrected, learned, rows)
+    leads, judge = _leads(linear, corrected, learned, rows), None
     if leads:
+        judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
         labels, column = find_clusters(learned, rows, proposals)
         corrected = corrected.with_labels(labels)
@@ -75,7 +76,16 @@ def add_learner(
             learned = replace(learned, found={**learned.found, "clusters": column})
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = _schema(learned, table, lines, leads=leads)
-    return _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    found = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    return replace(found, judge=judge)
+
+
+def _judge_of(
+    learner: Learner, learned: LearnedColumns, table: DatasetCollection, request: Request
+) -> LearnerJudge:
+    """Return what judges joins by the learner, with the larger steps that `compare` takes."""
+    asked = (table.names, request.delta, int(request.random_state))
+    return LearnerJudge.of(learner.quicker(), learned.task, table.X, *asked)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
@@ -91,10 +101,10 @@ def _columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
     return make(table.schema)
 
 
-def _average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
+def _average(found: Analysed, X: FloatArray, rows: Rows) -> FloatArray:
     """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
     both = engine_average(found.fits, found.analysis.strategies.weights)
-    return held_out_lines(both.fold_coef, study, X, rows)
+    return held_out_lines(both.fold_coef, found.analysis.study, X, rows)
 
 
 def _schema(
@@ -143,7 +153,7 @@ def _combine(
         if name != "auto"
     }
     averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
-    curved = _average(corrected, bent.study, _features(bent, rows, learned, layout), rows)
+    curved = _average(corrected, _features(bent, rows, learned, layout), rows)
     entries["linear"] = _entry(averages[0], flat, layout, straight, False)
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
