@@ -3,6 +3,8 @@
     python -m benchmarks.arena.honest     # writes benchmarks/arena/honest.csv, about half an hour
     python -m benchmarks.arena.honest --sets radon bb --seeds 0
 
+Cells that the file holds already are not computed again; delete the file to compute all of them.
+
 For every set, share and seed `conjoin.partition` is fitted with its default learner. The claimed
 error of "auto" is that on held-out rows inside the training rows. The error that comes out is that
 on the test rows. Both are means over the groups that have test rows.
@@ -45,7 +47,7 @@ CHEAP = (
 )  # fmt: skip
 # Training rows at most: with more, a claim is sure anyway, and a fit takes minutes.
 MOST_ROWS = 4_500
-FEW_ROWS = 2_000  # training rows up to which cells come first, so that a short run has many
+FEW_ROWS = 700  # training rows up to which cells come first, so that a short run has many
 # Training rows at least: with fewer there is no learner, and no claim of one.
 LEAST_ROWS = 100
 # Training rows of a group on average at least: with fewer most groups have no held-out error.
@@ -194,6 +196,10 @@ def read(path: Path = OUTPUT) -> list[Line]:
         ]
 
 
+def _key(cell: Cell) -> tuple[str, str, float, int]:
+    return cell.side.name, cell.data.name, cell.share, cell.seed
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure all cells, print and write them; return the exit code 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -209,11 +215,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         side = SIDES[name]
         sets = [one for one in options.sets if one in side.sets]
         todo += list(cells(side, sets, options.seeds, options.most_rows))
-    todo.sort(key=lambda cell: (cell.seed, len(cell.task.X_train) > FEW_ROWS))
-    lines = []
-    with options.output.open("w", newline="", encoding="utf-8") as file:
+    lines = read(options.output) if options.output.exists() else []
+    done = {(line.side, line.set, line.share, line.seed) for line in lines}
+    todo = [cell for cell in todo if _key(cell) not in done]
+    todo.sort(key=lambda cell: (len(cell.task.X_train) > FEW_ROWS, cell.seed))
+    with options.output.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Line)], lineterminator="\n")
-        writer.writeheader()
+        if not lines:
+            writer.writeheader()
         start = time.perf_counter()
         for number, cell in enumerate(todo, start=1):
             line = measure(cell)
@@ -221,8 +230,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             shown = {k: f"{v:.5g}" if isinstance(v, float) else v for k, v in asdict(line).items()}
             writer.writerow(shown)
             file.flush()
-            done = f"[{number}/{len(todo)}, {time.perf_counter() - start:.0f} s]"
-            print(done, *shown.values(), flush=True)
+            step = f"[{number}/{len(todo)}, {time.perf_counter() - start:.0f} s]"
+            print(step, *shown.values(), flush=True)
     print(summarise(lines))
     return 0
 

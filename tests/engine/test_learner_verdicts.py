@@ -23,9 +23,9 @@ pytestmark = pytest.mark.learner
 
 
 @pytest.fixture(scope="module")
-def result():
-    """Five datasets of one law; boosted trees are better than lines by far."""
-    return conjoin.partition(bent_tables(datasets=5, levels=0.1), target="y", learner=QUICK)
+def result(learned):
+    """Six datasets of one law with levels; boosted trees are better than lines by far."""
+    return learned
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def numbers(line):
 def test_lines_are_judged_by_the_learner(result):
     assert result.learner == "boosting"
     lines = result.ledger()
-    assert len(lines) == 4 and {line.judged_by for line in lines} == {CROSS_VALIDATION}
+    assert len(lines) == 5 and {line.judged_by for line in lines} == {CROSS_VALIDATION}
     first = lines[0]
     assert first.verdict == "join" and first.interval[0] < first.gain < first.interval[1]
     assert first.validated_change == -first.gain and first.standard_error > 0
@@ -124,7 +124,7 @@ def test_explain_says_who_judged(result, saved, pair):
     name = result.clusters[0][0]
     own = result.explain(name)[0]
     rest = [n for n in result.clusters[0] if n != name]
-    assert own.judged_by == THEORY and len(rest) == 4  # it is no line of the ledger
+    assert own.judged_by == THEORY and len(rest) == 5  # it is no line of the ledger
     told = CliRunner().invoke(app, ["explain", str(saved), name])
     assert told.exit_code == 0 and "(theory)" in told.output
     words = " ".join(told.output.split())
@@ -141,7 +141,7 @@ def test_lines_beyond_the_bounds_are_labelled(result, monkeypatch, capsys):
     fresh = replace(analysis, _found={}).using("auto")
     monkeypatch.setattr(learner_verdicts, "MOST_JUDGED", 2)
     lines = fresh.ledger()
-    assert [line.judged_by for line in lines] == [CROSS_VALIDATION] * 2 + [THEORY] * 2
+    assert [line.judged_by for line in lines] == [CROSS_VALIDATION] * 2 + [THEORY] * 3
     show_partition(fresh)
     assert "(theory)" in capsys.readouterr().out
     monkeypatch.setattr(learner_verdicts, "MOST_ROWS", 400)

@@ -96,7 +96,7 @@ class LearnerJudge:
         pairs = {sides_of(step): _numbers(step, position) for step in self._chosen(steps, position)}
         groups = {group for one, two in pairs.values() for group in (one, two, _union(one, two))}
         todo = sorted(groups - self._known.keys(), key=lambda group: (len(group), group))
-        found = in_threads(self._losses, todo, alone=False)
+        found = in_threads(self._losses, todo, alone=not self.learner.in_threads)
         for done, (group, losses) in enumerate(zip(todo, found), start=1):
             self._known[group] = losses
             if progress is not None:

@@ -194,6 +194,7 @@ def _validate(collection: DatasetCollection, request: PairRequest, learner: Lear
         columns.categories,
         collection.response,
         named=False,
+        labels=collection.names,
     )
     repeats = repeats_for(learner, len(rows))
     dealt = deal_repeatedly(collection.X, rows, repeats, int(request.random_state))

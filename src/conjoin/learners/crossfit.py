@@ -84,7 +84,7 @@ def _nested(
         return learner.fit(rows.take((group != pair[0]) & (group != pair[1])), settings)
 
     found = [held_out.copy() for _ in range(G)]
-    for (g, h), model in zip(pairs, in_threads(train, pairs, alone=False)):
+    for (g, h), model in zip(pairs, in_threads(train, pairs, alone=not learner.in_threads)):
         for outer, inner in ((g, group == h), (h, group == g)):
             found[outer][inner] = model.predict(rows.X[inner], rows.dataset[inner])
     return tuple(found)
