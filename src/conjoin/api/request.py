@@ -103,9 +103,15 @@ def _check_learner(name: str, value: Any) -> None:
     if isinstance(value, str):
         check_choice(name, value, LEARNERS)
     elif isinstance(value, type) or not (hasattr(value, "fit") or hasattr(value, "cross_fit")):
-        made = f"; make one first: {value.__name__}()" if isinstance(value, type) else ""
+        # Values of plain types are shown; others by their class, as they may be long.
+        plain = value is None or isinstance(value, bool | int | float | bytes)
+        shown = repr(value) if plain else f"{type(value).__name__}(...)"
+        wrong, made = f"{name}={shown} has no method fit", ""
+        if isinstance(value, type):
+            wrong = f"{name}={value.__name__} is a class"
+            made = f"; make one first: {value.__name__}()"
         raise ArgumentError(
-            f"{name}={value!r} cannot be trained; expected 'auto', 'linear', 'boosting', "
+            f"{wrong}, so it cannot be trained; expected 'auto', 'linear', 'boosting', "
             f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
         )
 

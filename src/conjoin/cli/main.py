@@ -148,7 +148,7 @@ def partition(
 ) -> None:
     """Find which datasets to train together, and fit the models."""
     import conjoin
-    from conjoin.cli.show import show_json, show_partition
+    from conjoin.cli.show import MOST_STEPS_SHOWN, show_json, show_partition
     from conjoin.progress import progress_bar
     from conjoin.report.facts import facts
 
@@ -160,7 +160,8 @@ def partition(
         _check_page(report, "--report")
     with _notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
-        _ = result.errors  # takes a while with many datasets: inside the progress bar
+        # These take a while with many datasets: inside the progress bar.
+        _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:
             result.save(save)
         if report is not None:

@@ -26,10 +26,11 @@ from conjoin.engine.entries import (
     residual_entry,
 )
 from conjoin.engine.learned import LearnedAnalysis
+from conjoin.engine.learner_choice import warn_of_weights
 from conjoin.engine.learner_clusters import find_clusters, is_better
+from conjoin.engine.learner_verdicts import LearnerJudge
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.engine.steps import Analysed
-from conjoin.engine.study import Study
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
 from conjoin.progress_parts import report, split_progress
@@ -62,7 +63,8 @@ def add_learner(
     if not enough_rows(table, study):
         return linear.analysis
     rows = Rows.of(table, study)
-    straight = held_out_average(linear, study, table.X, rows)
+    warn_of_weights(learner, table.weights)
+    straight = held_out_average(linear, table.X, rows)
     first, second, last = split_progress(progress, *SHARES)
     learned = learn_columns(learner, table, study, straight, first)
     lines = learned.found["named"].held_out.shape[1]
@@ -70,8 +72,9 @@ def add_learner(
     schema = schema_of(learned, table, lines)
     corrected = correct(learned, schema, layout, table, request, study, analyse)
     report(second, 1, 1)
-    leads = _leads(linear, corrected, learned, rows)
+    leads, judge = _leads(linear, corrected, learned, rows), None
     if leads:
+        judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
         labels, column = find_clusters(learned, rows, proposals, last)
         corrected = corrected.with_labels(labels)
@@ -80,7 +83,16 @@ def add_learner(
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     report(last, 1, 1)
     schema = schema_of(learned, table, lines, leads=leads)
-    return _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    found = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    return replace(found, judge=judge)
+
+
+def _judge_of(
+    learner: Learner, learned: LearnedColumns, table: DatasetCollection, request: Request
+) -> LearnerJudge:
+    """Return what judges joins by the learner, with the larger steps that `compare` takes."""
+    asked = (table.names, request.delta, int(request.random_state))
+    return LearnerJudge.of(learner.quicker(), learned.task, table.X, *asked)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
@@ -91,10 +103,10 @@ def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows:
     return is_better(best, auto[0], rows, SURE)
 
 
-def held_out_average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
+def held_out_average(found: Analysed, X: FloatArray, rows: Rows) -> FloatArray:
     """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
     both = engine_average(found.fits, found.analysis.strategies.weights)
-    return held_out_lines(both.fold_coef, study, X, rows)
+    return held_out_lines(both.fold_coef, found.analysis.study, X, rows)
 
 
 def schema_of(
@@ -144,7 +156,7 @@ def _combine(
         if name != "auto"
     }
     averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
-    curved = held_out_average(corrected, bent.study, _features(bent, rows, learned, layout), rows)
+    curved = held_out_average(corrected, _features(bent, rows, learned, layout), rows)
     entries["linear"] = _entry(averages[0], flat, layout, straight, False)
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:

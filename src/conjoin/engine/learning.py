@@ -109,6 +109,7 @@ class LearningTask:
             columns.names,
             columns.categories,
             table.response,
+            labels=table.names,
         )
         return cls(learner, columns, rows, order, held_out_groups(study)[order])
 

@@ -64,7 +64,7 @@ def add_remote_learner(
     report(first, 1, 1)
     if not enough_rows(sample, sampled):
         return linear.analysis
-    straight = held_out_average(linear, study, sample.X, Rows.of(sample, sampled))
+    straight = held_out_average(linear, sample.X, Rows.of(sample, sampled))
     learned = learn_columns(learner, sample, sampled, straight, second, keep=True)
     learned = _noted(learned, len(sample.y), sum(table.sizes))
     layout = Layout.of(len(table.schema.features), 1, tuple(learned.found))

@@ -71,6 +71,11 @@ class Blended:
         """Whether it takes categories as codes and missing values as nan."""
         return self.boosting.takes_categories
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time."""
+        return self.boosting.in_threads
+
     def cross_fit(
         self,
         rows: LearnerRows,

@@ -151,6 +151,11 @@ class Boosting:
         """Whether it takes categories as codes and missing values as nan."""
         return True
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time: LightGBM allows it."""
+        return True
+
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         return {name: value for name, value in asdict(self).items() if value is not None}

@@ -160,6 +160,7 @@ def _line(view: View, name: str, line: "Alternative | None") -> dict[str, Any] |
         "number": line.cluster + 1,
         "members": listed(members, 2),
         "verdict": line.verdict,
+        "judged_by": line.judged_by,
         "gain": gain,
         "percent": view.percent(gain, [name, *(n for n in members if n != name)]),
     }

@@ -216,8 +216,8 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         placement=placement_from_plain(content["placement"], features),
         all_alternatives={
             name: tuple(
-                Alternative(c, verdict, float(gain), (float(low), float(high)))
-                for c, verdict, gain, low, high in lines
+                Alternative(c, verdict, float(gain), (float(low), float(high)), *kind)
+                for c, verdict, gain, low, high, *kind in lines
             )
             for name, lines in zip(names, content["alternatives"])
         },

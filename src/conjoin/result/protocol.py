@@ -6,6 +6,7 @@ The analysis was just made (`engine.analysis`), or read from a file (`result.loa
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from conjoin._typing import Progress
 from conjoin.grouping import Step
 from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details
@@ -50,7 +51,7 @@ class AnalysisProtocol(Protocol):
     def copies(self) -> int:
         """Number of rows that are exact copies of another row of their dataset."""
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:

@@ -28,7 +28,7 @@ from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
-from conjoin.result.values import Alternative, Assignment, Estimate, Merge
+from conjoin.result.values import THEORY, Alternative, Assignment, Estimate, Merge
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
@@ -172,6 +172,7 @@ def _merge(line: Merge, numbers: Mapping[str, int]) -> dict[str, Any]:
         "adjusted_p": _number(line.adjusted_p),
         "validated_change": _number(line.validated_change),
         "standard_error": _number(line.standard_error),
+        **({} if line.judged_by == THEORY else {"judged_by": line.judged_by}),
     }
 
 
@@ -186,7 +187,16 @@ def _alternatives(
     found: Mapping[str, Sequence[Alternative]], names: Sequence[str]
 ) -> list[list[list[Any]]]:
     return [
-        [[a.cluster, a.verdict, _number(a.gain), *map(_number, a.interval)] for a in found[name]]
+        [
+            [
+                a.cluster,
+                a.verdict,
+                _number(a.gain),
+                *map(_number, a.interval),
+                *([] if a.judged_by == THEORY else [a.judged_by]),
+            ]
+            for a in found[name]
+        ]
         for name in names
     ]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.result.common_model import CommonModel
@@ -48,7 +49,7 @@ class StoredAnalysis:
         """The steps to the clusters."""
         return tuple(Step(line.left, line.right, line.score) for line in self.lines)
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first lines of the ledger."""
         return self.lines[:most]
 
