@@ -23,7 +23,7 @@ from conjoin.learners.curves import MOST_KNOTS, CurveModel, kernel, knots_of, wh
 from conjoin.learners.rows import group_count
 from conjoin.models.partial import Family, Hyper, coefficients, fit_variances, posterior_of_rows
 from conjoin.models.problem import RowLeastSquares
-from conjoin.moments.rows import RowFolds
+from conjoin.moments import RowFolds
 from conjoin.tables import DatasetCollection
 
 # Values of a column from which a curve may be more than a line and a bend.

@@ -35,11 +35,11 @@ from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
 from conjoin.progress_parts import report, split_progress
-from conjoin.strategies.validation import Validated
 from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
     from conjoin.engine.remote import Reduced
+    from conjoin.strategies.validation import Validated
 
 
 # Standard errors by which a learner must be better than lines before clusters and verdicts are
@@ -182,6 +182,6 @@ def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layou
 
 
 def _entry(
-    one: Validated, analysis: Analysis, layout: Layout, held_out: FloatArray, corrected: bool
+    one: "Validated", analysis: Analysis, layout: Layout, held_out: FloatArray, corrected: bool
 ) -> Entry:
     return entry_of_engine(one, analysis.study, layout, held_out, corrected=corrected)

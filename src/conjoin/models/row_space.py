@@ -27,7 +27,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.moments.rows import RowMoments
+from conjoin.moments import RowMoments
 
 
 class Variances(NamedTuple):

@@ -18,8 +18,7 @@ from conjoin._typing import FloatArray, Progress
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, Hyper, fit_variances
 from conjoin.models.problem import RowLeastSquares
 from conjoin.models.row_space import row_least_squares
-from conjoin.moments import Moments
-from conjoin.moments.rows import RowMoments
+from conjoin.moments import Moments, RowMoments
 from conjoin.strategies.plan import Start
 from conjoin.strategies.refits import Refit, partial_pooling
 from conjoin.strategies.validation import Validated
