@@ -25,7 +25,8 @@ from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.moments import Moments
 from conjoin.tables import DatasetCollection
 
-Analyse = Callable[[DatasetCollection, Study], Analysed]
+# Steps 3 to 7 for a table and its study, of a collection or of moments that were formed elsewhere.
+Analyse = Callable[[Any, Study], Analysed]
 
 
 def correct(

@@ -12,6 +12,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.curves import find_curves
 from conjoin.engine.study import Study
+from conjoin.learners.blended import Blended
 from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
@@ -187,7 +188,7 @@ def learn_columns(
     With `keep` the rows are a sample: the models outside each group are kept for the other rows,
     and there is nothing that needs all rows (nested predictions, a model for each dataset).
     """
-    task = LearningTask.of(learner, _columns_of(learner, table), table, study)
+    task = LearningTask.of(learner, columns_of(learner, table), table, study)
     n, K = len(task.rows), task.rows.datasets
     few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
     nested = not keep and (n <= few or n < FEW_OWN * K)
@@ -212,11 +213,12 @@ def learn_columns(
     return LearnedColumns(narrow, group, {**done, "curves": curves.column}, curves.coef)
 
 
-def _columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
-    """Return what a learner sees of a table; other libraries limit the number of categories."""
+def columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
+    """Return the columns of the table as a learner takes them."""
     if not learner.takes_categories:
         return LearnerColumns.plain(table.schema)
-    return LearnerColumns.of(table.schema, codes=isinstance(learner, Boosting))
+    # Other libraries have limits for the number of categories.
+    return LearnerColumns.of(table.schema, codes=isinstance(learner, Boosting | Blended))
 
 
 def separate_column(

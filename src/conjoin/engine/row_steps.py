@@ -30,6 +30,7 @@ from conjoin.strategies.row_fits import (
 )
 
 if TYPE_CHECKING:
+    from conjoin._typing import Progress
     from conjoin.engine.steps import Task
     from conjoin.result.values import Alternative, Merge
     from conjoin.tables import DatasetCollection
