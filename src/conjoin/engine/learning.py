@@ -29,6 +29,9 @@ FEW_ROWS, FEW_OWN = 20_000, 40
 # of five parts, to save time; half of so many rows are enough to learn from. From MOST_RESIDUAL on
 # there is no residual model: with so many rows the trees themselves follow each dataset.
 MANY_ROWS, MOST_RESIDUAL = 50_000, 150_000
+# Rows up to which the residual model has small steps, or several shapes of trees. It is often the
+# best of all where rows are few.
+PATIENT_ROWS = 5_000
 # Datasets and rows up to which every dataset gets a model of its own: each is cross-fitted.
 MOST_SEPARATE, MOST_SEPARATE_ROWS = 24, 50_000
 # Datasets and rows up to which trees for few rows are tried as well, and rows from which a dataset
@@ -163,11 +166,13 @@ def learn_columns(
     nested = study.given.exact and (n <= FEW_ROWS or n < FEW_OWN * K)
     found = {"named": task.column(nested=nested, progress=progress)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
-    narrow = replace(task, learner=learner.narrowed(found["named"].settings).quicker())
+    chosen = learner.narrowed(found["named"].settings)
+    narrow = replace(task, learner=chosen.quicker())
     found["pooled"] = narrow.column(named=False)
     if table.response.family == "gaussian" and n <= MOST_RESIDUAL:
         residual = task.rows.y - linear[task.order, 0]
-        found["residual"] = narrow.column(target=residual)
+        patient = replace(task, learner=chosen) if n <= PATIENT_ROWS else narrow
+        found["residual"] = patient.column(target=residual)
     found |= separate_column(task, narrow.learner, found["pooled"])
     done = {name: task.in_table_order(one) for name, one in found.items()}
     return LearnedColumns(narrow, held_out_groups(study), done)

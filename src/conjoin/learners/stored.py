@@ -125,8 +125,10 @@ def _columns(values: list[Any], inputs: int) -> LearnerColumns:
 
 def _model(values: Any, shape: _Shape, what: str) -> Model:
     """Return a model; those of a grouped or blended model are single ones."""
-    combined = {"grouped": _grouped, "blended": _blended}
-    return combined.get(_get(values, "kind", str, what), _single)(values, shape, what)
+    kind = _get(values, "kind", str, what)
+    if kind == "blended":
+        return _blended(values, shape, what)
+    return (_grouped if kind == "grouped" else _single)(values, shape, what)
 
 
 def _single(values: Any, shape: _Shape, what: str) -> Model:
