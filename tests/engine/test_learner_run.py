@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import conjoin
+from conjoin.engine.learner_run import _free
 from tests.bent import QUICK, bent_tables
 
 
@@ -47,3 +48,10 @@ def test_where_laws_are_straight_the_default_is_within_one_percent_of_lines():
 
     assert result.learner == "linear"
     assert error(result) < 1.01 * error(result.linear)
+
+
+def test_names_of_predictions_are_free_for_every_line():
+    assert _free("boosting", ("a", "b"), 3) == "boosting"
+    assert _free("boosting", ("boosting 1",), 3) == "boosting_"
+    assert _free("boosting", ("boosting 4",), 3) == "boosting"
+    assert _free("boosting", ("boosting", "boosting_"), 1) == "boosting__"

@@ -16,6 +16,7 @@ from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_
 from conjoin.learners.grouped import grouped_column, has_enough
 from conjoin.learners.rows import Learner, LearnerRows
 from conjoin.models.row_losses import row_losses
+from conjoin.progress_parts import by_costs, report
 from conjoin.tables import DatasetCollection
 
 # Groups of rows that are held out together. Each is a model of its own; five leave four fifths of
@@ -25,6 +26,8 @@ GROUPS = 5
 # `learners.crossfit`), and models of few rows are quick. Datasets with fewer rows than FEW_OWN on
 # average are nested whatever the number of rows.
 FEW_ROWS, FEW_OWN = 20_000, 40
+# The same for classes and counts, whose rows are passed over many times.
+FEW_CLASS_ROWS = 5_000
 # Rows from which the model without names and the residual model are judged on two halves instead
 # of five parts, to save time; half of so many rows are enough to learn from. From MOST_RESIDUAL on
 # there is no residual model: with so many rows the trees themselves follow each dataset.
@@ -32,6 +35,12 @@ MANY_ROWS, MOST_RESIDUAL = 50_000, 150_000
 # Rows up to which the residual model has small steps, or several shapes of trees. It is often the
 # best of all where rows are few.
 PATIENT_ROWS = 5_000
+# Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
+# of half a million rows is hardly worse than one of a million, and each takes minutes.
+LARGE = 300_000
+# How long the models with names, without, of residuals and of each dataset take in proportion, for
+# the progress bar.
+COSTS = 6, 2, 1, 1
 # Datasets and rows up to which every dataset gets a model of its own: each is cross-fitted.
 MOST_SEPARATE, MOST_SEPARATE_ROWS = 24, 50_000
 # Datasets and rows up to which trees for few rows are tried as well, and rows from which a dataset
@@ -103,6 +112,7 @@ class LearningTask:
             columns.names,
             columns.categories,
             table.response,
+            labels=table.names,
         )
         return cls(learner, columns, rows, order, held_out_groups(study)[order])
 
@@ -112,6 +122,7 @@ class LearningTask:
         named: bool = True,
         nested: bool = False,
         target: FloatArray | None = None,
+        keep: bool = False,
         progress: Progress | None = None,
     ) -> PredictedColumn:
         """Cross-fit the learner; predictions come in the order of `rows`."""
@@ -119,9 +130,12 @@ class LearningTask:
         group = self.group
         if target is not None:
             rows = replace(rows, y=target)
-        if (not named or target is not None) and len(rows) > MANY_ROWS:
+        most = MANY_ROWS if not named or target is not None else LARGE
+        if len(rows) > most and not nested:
             group = group % 2
-        return predict_column(self.learner, rows, group, nested=nested, progress=progress)
+        return predict_column(
+            self.learner, rows, group, nested=nested, keep=keep, progress=progress
+        )
 
     def in_table_order(self, column: PredictedColumn) -> PredictedColumn:
         """Return a column in the order of the table."""
@@ -142,8 +156,13 @@ class LearningTask:
 def held_out_groups(study: Study) -> IntArray:
     """Return the group (n,) of every row that is held out together."""
     assert study.dealt is not None  # a learner reads rows
+    return group_of_folds(study)[study.dealt.fold]
+
+
+def group_of_folds(study: Study) -> IntArray:
+    """Return the group (F,) of every fold."""
     folds = int(study.given.folds.shape[1])
-    return groups_of_folds(study.dealt.fold, folds, min(GROUPS, folds))
+    return groups_of_folds(np.arange(folds), folds, min(GROUPS, folds))
 
 
 def enough_rows(table: DatasetCollection, study: Study) -> bool:
@@ -154,26 +173,38 @@ def enough_rows(table: DatasetCollection, study: Study) -> bool:
 
 def learn_columns(
     learner: Learner,
-    columns: LearnerColumns,
     table: DatasetCollection,
     study: Study,
     linear: FloatArray,
     progress: Progress | None = None,
+    *,
+    keep: bool = False,
 ) -> LearnedColumns:
-    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions."""
-    task = LearningTask.of(learner, columns, table, study)
+    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions.
+
+    With `keep` the rows are a sample: the models outside each group are kept for the other rows,
+    and there is nothing that needs all rows (nested predictions, a model for each dataset).
+    """
+    make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
+    task = LearningTask.of(learner, make(table.schema), table, study)
     n, K = len(task.rows), task.rows.datasets
-    nested = study.given.exact and (n <= FEW_ROWS or n < FEW_OWN * K)
-    found = {"named": task.column(nested=nested, progress=progress)}
+    few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
+    nested = not keep and (n <= few or n < FEW_OWN * K)
+    if n > LARGE:
+        task = replace(task, learner=learner.quicker())
+    first, second, third, last = by_costs(progress, COSTS)
+    found = {"named": task.column(nested=nested, keep=keep, progress=first)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
-    chosen = learner.narrowed(found["named"].settings)
+    chosen = task.learner.narrowed(found["named"].settings)
     narrow = replace(task, learner=chosen.quicker())
-    found["pooled"] = narrow.column(named=False)
+    found["pooled"] = narrow.column(named=False, keep=keep, progress=second)
     if table.response.family == "gaussian" and n <= MOST_RESIDUAL:
         residual = task.rows.y - linear[task.order, 0]
         patient = replace(task, learner=chosen) if n <= PATIENT_ROWS else narrow
-        found["residual"] = patient.column(target=residual)
-    found |= separate_column(task, narrow.learner, found["pooled"])
+        found["residual"] = patient.column(target=residual, keep=keep, progress=third)
+    if not keep:
+        found |= separate_column(task, narrow.learner, found["pooled"])
+    report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
     return LearnedColumns(narrow, held_out_groups(study), done)
 

@@ -74,12 +74,23 @@ class Blended:
         """Whether it takes categories as codes and missing values as nan."""
         return self.boosting.takes_categories
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time."""
+        return self.boosting.in_threads
+
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by trees of the others, averaged over shapes."""
-        if len(rows) > MOST_ROWS or rows.response.family != "gaussian":
-            return self.boosting.cross_fit(rows, group, progress)
+        # Models that are kept predict the rows of a large table, for which one shape is enough.
+        if keep or len(rows) > MOST_ROWS or rows.response.family != "gaussian":
+            return self.boosting.cross_fit(rows, group, progress, keep=keep)
         quick, found = self.boosting.quicker(), []
         for done, shape in enumerate(self.shapes):
             found.append(replace(quick, shape=shape).cross_fit(rows, group))
