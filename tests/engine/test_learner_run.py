@@ -29,6 +29,27 @@ def test_weighted_rows_count_as_much_as_they_weigh():
     assert model.errors["learner named"].error == pytest.approx(np.mean(errors))
 
 
+@pytest.mark.learner
+def test_where_laws_are_straight_the_default_is_within_one_percent_of_lines():
+    rng = np.random.default_rng(0)
+    beta, level = np.array([1.0, -1.0, 0.5]) + 0.5 * rng.normal(size=(4, 3)), rng.normal(size=4)
+    tables, means = {}, {}
+    for k in range(4):
+        X = rng.normal(size=(430, 3))
+        means[f"d{k}"] = X[30:], X[30:] @ beta[k] + level[k]
+        y = X[:30] @ beta[k] + level[k] + rng.normal(size=30)
+        tables[f"d{k}"] = {**dict(zip("abc", X[:30].T)), "y": y}
+    result = conjoin.partition(tables, target="y")
+
+    def error(found):
+        """Return the expected squared error on new rows, whose noise has variance 1."""
+        bias = [np.mean((found.predict(X, n) - mean) ** 2) for n, (X, mean) in means.items()]
+        return 1 + np.mean(bias)
+
+    assert result.learner == "linear"
+    assert error(result) < 1.01 * error(result.linear)
+
+
 def test_names_of_predictions_are_free_for_every_line():
     assert _free("boosting", ("a", "b"), 3) == "boosting"
     assert _free("boosting", ("boosting 1",), 3) == "boosting_"

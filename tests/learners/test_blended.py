@@ -63,8 +63,7 @@ def test_a_row_does_not_choose_the_weights_it_is_judged_by(rows, found, monkeypa
         return weights(self, parts, rows, kept)
 
     monkeypatch.setattr(Blended, "_weights", spy)
-    monkeypatch.setattr(module, "PARTS", ("small", "tiny"))
-    Blended(Boosting()).cross_fit(rows, GROUP)
+    Blended(Boosting(), ("small", "tiny")).cross_fit(rows, GROUP)
     outside = seen[-5:]
     assert all(np.array_equal(kept, GROUP != g) for g, kept in enumerate(outside))
 
@@ -85,6 +84,14 @@ def test_the_model_of_all_rows_is_the_weighted_mean_of_its_parts(rows, found):
     expected = sum(w * one for w, one in zip(model.weights, parts))
     assert np.allclose(model.predict(X, dataset), expected)
     assert model.importance.sum() == pytest.approx(1.0)
+
+
+def test_shapes_that_were_chosen_stay(found):
+    learner = Blended(Boosting())
+    chosen = learner.narrowed(found.settings)
+    assert set(chosen.shapes) == {part["shape"] for part in found.settings["parts"]}
+    assert chosen.quicker().shape == chosen.shapes[0] == found.settings["shape"]
+    assert learner.quicker() == Blended(Boosting().quicker())
 
 
 def test_classes_many_rows_and_given_trees_have_one_shape(rows, monkeypatch):

@@ -52,6 +52,8 @@ class Blended:
     ----------
     boosting : Boosting
         What is trained; with many rows, and for classes and counts, it alone.
+    shapes : tuple of str
+        Shapes of trees that are averaged.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Blended:
     """
 
     boosting: Boosting
+    shapes: tuple[str, ...] = PARTS
 
     @property
     def name(self) -> str:
@@ -89,10 +92,10 @@ class Blended:
         if keep or len(rows) > MOST_ROWS or rows.response.family != "gaussian":
             return self.boosting.cross_fit(rows, group, progress, keep=keep)
         quick, found = self.boosting.quicker(), []
-        for done, shape in enumerate(PARTS):
+        for done, shape in enumerate(self.shapes):
             found.append(replace(quick, shape=shape).cross_fit(rows, group))
             if progress is not None:
-                progress(done + 1, len(PARTS))
+                progress(done + 1, len(self.shapes))
         weights = self._weights(found, rows, np.ones(len(rows), dtype=bool))
         kept = [part for part, weight in zip(found, weights) if weight >= LEAST_WEIGHT]
         weights = self._weights(kept, rows, np.ones(len(rows), dtype=bool))
@@ -112,13 +115,17 @@ class Blended:
         models = tuple(self.boosting.fit(rows, one) for one in settings["parts"])
         return BlendedModel(models, tuple(one["weight"] for one in settings["parts"]))
 
-    def narrowed(self, settings: dict[str, Any]) -> Boosting:
-        """Return boosting with the shape of the largest weight."""
-        return self.boosting.narrowed(settings)
+    def narrowed(self, settings: dict[str, Any]) -> "Boosting | Blended":
+        """Return the same with the shapes that were kept, the largest weight first."""
+        if "parts" not in settings:
+            return self.boosting.narrowed(settings)
+        kept = sorted(settings["parts"], key=lambda part: -float(part["weight"]))
+        return Blended(self.boosting, tuple(str(part["shape"]) for part in kept))
 
-    def quicker(self) -> "Blended":
-        """Return the same with larger steps."""
-        return Blended(self.boosting.quicker())
+    def quicker(self) -> "Boosting | Blended":
+        """Return boosting with larger steps, and with the best shape once shapes are chosen."""
+        quick = self.boosting.quicker()
+        return Blended(quick) if self.shapes == PARTS else replace(quick, shape=self.shapes[0])
 
     def for_few_rows(self) -> Boosting | None:
         """Return boosting for a single dataset of few rows."""
