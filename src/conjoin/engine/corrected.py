@@ -15,6 +15,7 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Request
 from conjoin.engine.entries import Layout
 from conjoin.engine.learning import LearnedColumns
+from conjoin.engine.remote import Reduced
 from conjoin.engine.steps import Analysed
 from conjoin.engine.study import Study, make_study
 from conjoin.learners.schema import LearnedSchema
@@ -22,7 +23,7 @@ from conjoin.models.problem import LeastSquares
 from conjoin.moments import Moments
 from conjoin.tables import DatasetCollection
 
-Analyse = Callable[[DatasetCollection, Study], Analysed]
+Analyse = Callable[[DatasetCollection | Reduced, Study], Analysed]
 
 
 def correct(

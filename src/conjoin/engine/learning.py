@@ -32,6 +32,8 @@ MANY_ROWS, MOST_RESIDUAL = 50_000, 150_000
 # Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
 # of half a million rows is hardly worse than one of a million, and each takes minutes.
 LARGE = 300_000
+# Rows that are put in order at once.
+CHUNK_ROWS = 65_536
 # How long the models with names, without, of residuals and of each dataset take in proportion, for
 # the progress bar.
 COSTS = 6, 2, 1, 1
@@ -94,8 +96,12 @@ class LearningTask:
         dataset = np.repeat(np.arange(K), table.sizes)
         assert study.dealt is not None  # a learner reads rows
         order = np.lexsort((table.weights, study.dealt.rank, dataset))
+        X = np.empty((len(order), len(columns.names)))
+        for start in range(0, len(order), CHUNK_ROWS):  # in parts: no second copy of all rows
+            part = slice(start, start + CHUNK_ROWS)
+            X[part] = columns.transform(table.X[order[part]])
         rows = LearnerRows(
-            columns.transform(table.X)[order],
+            X,
             table.y[order],
             table.weights[order],
             dataset[order],
@@ -194,5 +200,7 @@ def learn_columns(
             narrow.learner, task.rows, task.group, np.arange(K), found["pooled"]
         )
     report(last, 1, 1)
+    if n > LARGE:  # nothing after this reads them, and they are a copy of the table
+        narrow = replace(narrow, rows=narrow.rows.take(slice(0, 0)))
     done = {name: task.in_table_order(one) for name, one in found.items()}
     return LearnedColumns(narrow, held_out_groups(study), done)

@@ -98,13 +98,14 @@ class RemoteRows:
 
     def _by_dask(self, frame: nw.LazyFrame[Any], work: Callable[[Batch], Found]) -> Iterator[Found]:
         """Do the work on every partition, in one go: rows are moved between partitions once."""
-        import dask
+        from dask.base import compute
+        from dask.delayed import delayed
 
         def of_part(part: Any) -> Found | None:
             return work(self._batch(nw.from_native(part, eager_only=True))) if len(part) else None
 
         parts: Any = frame.to_native()
-        for found in dask.compute(*(dask.delayed(of_part)(one) for one in parts.to_delayed())):
+        for found in compute(*(delayed(of_part)(one) for one in parts.to_delayed())):  # type: ignore[no-untyped-call]
             if found is not None:
                 yield found
 
