@@ -12,7 +12,7 @@ def wide_of(seed=0):
     x, f = rng.normal(size=(2, 80))
     y = 3 + x + f + rng.normal(size=80)
     fold = np.arange(80) % 2
-    first = Basis(np.zeros(2), np.array([1.0, 2.0]), 3.0, 2.0, True)
+    first = Basis(np.array([0.0, 3.0]), np.array([1.0, 2.0]), 3.0, 2.0, True)
     Z, t = first.design(np.stack([x, f], axis=1)), first.response(y)
     starts = np.array([0, 40, 80])
     folds = fold_moments(Z, t, np.ones(80), starts, fold, 2)

@@ -43,7 +43,6 @@ def partition(
     robust: bool = Request.robust,
     intercept: bool = Request.intercept,
     representation: Any = Request.representation,
-    learn_share: float = Request.learn_share,
     progress: Progress | None = None,
     **options: Any,
 ) -> Partition:
@@ -111,7 +110,6 @@ def partition(
         robust=robust,
         intercept=intercept,
         representation=representation,
-        learn_share=learn_share,
         options=options,
     )
     _check_options(request)

@@ -32,10 +32,10 @@ from conjoin.progress_parts import report, split_progress
 if TYPE_CHECKING:
     from conjoin._typing import IntArray, Progress
     from conjoin.api.request import Request
+    from conjoin.engine.analysed import Analysed
     from conjoin.engine.analysis import Analysis
     from conjoin.engine.corrected import Analyse
     from conjoin.engine.remote import Reduced
-    from conjoin.engine.steps import Analysed
     from conjoin.learners.rows import Learner
     from conjoin.tables import DatasetCollection
 
@@ -65,7 +65,7 @@ def add_remote_learner(
     report(first, 1, 1)
     if not enough_rows(sample, sampled):
         return linear.analysis
-    straight = held_out_average(linear, study, sample.X, Rows.of(sample, sampled))
+    straight = held_out_average(linear, sample.X, Rows.of(sample, sampled))
     learned = learn_columns(learner, sample, sampled, straight, second, keep=True)
     learned = _noted(learned, len(sample.y), sum(table.sizes))
     layout = Layout.of(len(table.schema.features), 1, tuple(learned.found))

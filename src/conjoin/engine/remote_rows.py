@@ -98,14 +98,15 @@ class RemoteRows:
 
     def _by_dask(self, frame: nw.LazyFrame[Any], work: Callable[[Batch], Found]) -> Iterator[Found]:
         """Do the work on every partition, in one go: rows are moved between partitions once."""
-        from dask.base import compute
-        from dask.delayed import delayed
+        import dask
+
+        engine: Any = dask
 
         def of_part(part: Any) -> Found | None:
             return work(self._batch(nw.from_native(part, eager_only=True))) if len(part) else None
 
         parts: Any = frame.to_native()
-        for found in compute(*(delayed(of_part)(one) for one in parts.to_delayed())):  # type: ignore[no-untyped-call]
+        for found in engine.compute(*(engine.delayed(of_part)(one) for one in parts.to_delayed())):
             if found is not None:
                 yield found
 

@@ -63,14 +63,14 @@ def _analyse(
     task: Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
 ) -> "Partition":
     """Do steps 2 to 7 for the rows of a table."""
-    request = task.request
+    request, dealt = task.request, None
     if task.representation is not None:
-        table, progress = learn_features(table, task.representation, request, progress)
+        table, dealt, progress = learn_features(table, task.representation, request, progress)
     facts = DatasetFacts.of(table)
 
     with small_matrices(len(facts.schema.features)):
         # 2 Study.
-        study = make_study(table, request)
+        study = make_study(table, request, dealt)
         if study.given.exact:
             hint_at_classes(study.basis, study.given.moments, request.target, request.family)
         if task.alone and len(facts.names) == 1:

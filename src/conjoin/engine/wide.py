@@ -140,8 +140,9 @@ def gather(learned: LearnedColumns, table: Reduced) -> Wide:
         for total, part in zip(sums, (m.G, m.h, m.q, m.n, m.w)):
             total[cells] += part
         low, high = np.minimum(low, least), np.maximum(high, most)
-    G, h, squares, n, w = (total.reshape(K, F, *total.shape[1:]) for total in sums)
-    return _scaled(first, Moments(G, h, squares, n, w), (low, high), p)
+    G, h, yy, n, w = (total.reshape(K, F, *total.shape[1:]) for total in sums)
+    found = Moments(G, h, yy, n, w)
+    return _scaled(first, found, (low, high), p)
 
 
 def _scaled(basis: Basis, folds: Moments, ends: tuple[FloatArray, FloatArray], p: int) -> Wide:

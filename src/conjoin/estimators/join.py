@@ -126,7 +126,6 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         fit_intercept: bool = Request.intercept,
         limit: bool = PredictionOptions.limit,
         representation: Any = Request.representation,
-        learn_share: float = Request.learn_share,
         random_state: int = Request.random_state,
         verbose: bool = False,
     ) -> None:
@@ -149,7 +148,6 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             fit_intercept=fit_intercept,
             limit=limit,
             representation=representation,
-            learn_share=learn_share,
             random_state=random_state,
             verbose=verbose,
         )

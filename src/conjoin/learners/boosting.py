@@ -29,16 +29,34 @@ from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, gr
 from conjoin.learners.tree_text import without_ranges
 from conjoin.progress_parts import report, split_progress
 
-# Shapes of trees that compete: (leaves, least rows of a leaf, ridge on leaf values, random splits).
+# Shapes of trees: (leaves, least rows of a leaf, ridge on leaf values, random splits).
 # The first is LightGBM's default; two with few leaves for few rows; random splits average over more
-# trees, which helps with noise; many leaves are for many rows.
+# trees, which helps with noise; many leaves are for many rows. The last two do not compete:
+# "sampled" is a part of averages (`learners.blended`), "fine" is for a dataset of few rows.
 SHAPES: dict[str, tuple[int, int, float, bool]] = {
     "usual": (31, 20, 0.0, False),
     "small": (8, 10, 1.0, False),
     "tiny": (4, 5, 1.0, False),
     "random": (31, 5, 1.0, True),
     "large": (127, 20, 1.0, False),
+    "sampled": (31, 1, 1.0, False),
+    "fine": (31, 1, 1.0, False),
 }
+COMPETING = ("usual", "small", "tiny", "random", "large")
+# Every tree of "sampled" sees seven tenths of the rows and of the columns, so leaves of single rows
+# average out, and datasets are split off by name from two rows on.
+SAMPLED = {
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "feature_fraction": 0.7,
+    "min_data_per_group": 2,
+    "cat_l2": 1.0,
+    "cat_smooth": 2.0,
+}
+# Steps and rounds of "fine". They are fixed, since a dataset of few rows cannot choose them.
+FINE_RATE, FINE_ROUNDS = 0.2, 50
+# Rows below which each value of a column is a bin of its own, and not three rows together.
+FEW_FOR_BINS = 1_000
 # Rows up to which all groups judge every shape; up to SEVERAL_ROWS two do, then one. From MANY_ROWS
 # on a single shape is used: the usual one is near the best there, and each other costs as much.
 FEW_ROWS, SEVERAL_ROWS, MANY_ROWS = 1_000, 20_000, 100_000
@@ -136,6 +154,11 @@ class Boosting:
         """Whether it takes categories as codes and missing values as nan."""
         return True
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time: LightGBM allows it."""
+        return True
+
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         return {name: value for name, value in asdict(self).items() if value is not None}
@@ -186,6 +209,12 @@ class Boosting:
         rounds = max(round(settings["rounds"] / FASTER), 1)
         return {**settings, "rate": min(FASTER * settings["rate"], 1.0), "rounds": rounds}
 
+    def for_few_rows(self) -> "Boosting | None":
+        """Return boosting for a single dataset of few rows; None if rounds or trees are given."""
+        if not (self.rounds is None and self.leaves is None and self.least_rows is None):
+            return None
+        return replace(self, shape="fine", rate=FINE_RATE, rounds=FINE_ROUNDS)
+
     def given_settings(self) -> dict[str, Any] | None:
         """Return the settings if rounds and leaves are given, else None."""
         if self.rounds is None or (self.leaves is None and self.shape is None):
@@ -198,7 +227,7 @@ class Boosting:
             return [self.shape]
         if self.leaves is not None or rows > MANY_ROWS:
             return ["usual"]
-        return [name for name in SHAPES if name != "large" or rows >= ENOUGH_FOR_LARGE]
+        return [name for name in COMPETING if name != "large" or rows >= ENOUGH_FOR_LARGE]
 
     @staticmethod
     def _judges(rows: int, groups: int) -> int:
@@ -233,6 +262,7 @@ class Boosting:
             "learning_rate": settings["rate"],
             "min_data_per_group": LEAST_NAMED,
             "cat_smooth": NAME_SMOOTH,
+            **(SAMPLED if settings["shape"] == "sampled" else {}),
             "seed": self.random_state,
             "num_threads": max(_threads(len(rows)) // side_by_side, 1),
             "deterministic": True,
@@ -307,7 +337,11 @@ class _Data:
         """The rows as LightGBM's dataset, cut into bins once."""
         rows, n = self.rows, len(self.rows)
         names = list(rows.categories) + ([rows.X.shape[1]] if rows.named else [])
+        # LightGBM's number of threads is one for the whole process: the last object that is made
+        # sets it, so datasets have to name it too.
         params = {"feature_pre_filter": False, "verbosity": -1, "num_threads": _threads(n)}
+        if n < FEW_FOR_BINS:
+            params["min_data_in_bin"] = 1
         make = partial(load_lightgbm().Dataset, params=params, categorical_feature=names)
         y = (rows.y - self.center) / self.scale
         if n <= BINNED_ROWS:

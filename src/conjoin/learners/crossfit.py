@@ -96,7 +96,7 @@ def _nested(
         return learner.fit(rows.take((group != pair[0]) & (group != pair[1])), settings)
 
     found = [held_out.copy() for _ in range(G)]
-    trained = zip(pairs, in_threads(train, pairs, alone=False))
+    trained = zip(pairs, in_threads(train, pairs, alone=not learner.in_threads))
     for number, ((g, h), model) in enumerate(trained):
         report(progress, number + 1, len(pairs))
         for outer, inner in ((g, group == h), (h, group == g)):

@@ -12,6 +12,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.families import Response
+from conjoin.text import quoted
 
 UNKNOWN = -1  # the number of a dataset that was not there at fitting
 
@@ -38,6 +39,8 @@ class LearnerRows:
         What the target is.
     named : bool
         Whether the learner sees the dataset as one more category.
+    labels : tuple of str, optional
+        Names of the datasets, for messages.
     """
 
     X: FloatArray
@@ -49,6 +52,7 @@ class LearnerRows:
     categories: tuple[int, ...]
     response: Response = Response()
     named: bool = True
+    labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -58,6 +62,13 @@ class LearnerRows:
         """Select rows by their numbers or by a mask."""
         own = (one[rows] for one in (self.X, self.y, self.w, self.dataset))
         return replace(self, **dict(zip(("X", "y", "w", "dataset"), own)))
+
+    def in_words(self) -> str:
+        """Return how many rows there are, and of which datasets."""
+        present = [str(self.labels[k]) for k in np.unique(self.dataset)] if self.labels else []
+        several = f" of {len(present)} datasets ({quoted(present)})"
+        one = f" of dataset {present[0]!r}" if present else ""
+        return f"{len(self):,} rows{several if len(present) > 1 else one}"
 
     @property
     def lines(self) -> int:
@@ -127,11 +138,18 @@ class Learner(Protocol):
     def quicker(self) -> "Learner":
         """Return the learner in a form that takes less time, for many small models."""
 
+    def for_few_rows(self) -> "Learner | None":
+        """Return the learner for a single dataset of few rows; None if it has no such form."""
+
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return settings that predict about as well in less time."""
 
     def given_settings(self) -> dict[str, Any] | None:
         """Return the settings if there is nothing to choose, else None."""
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time."""
 
 
 def lines_of(response: Response) -> int:
