@@ -41,6 +41,8 @@ PATIENT_ROWS = 5_000
 # Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
 # of half a million rows is hardly worse than one of a million, and each takes minutes.
 LARGE = 300_000
+# Rows that are put in order at once.
+CHUNK_ROWS = 65_536
 # How long the models with names, without, of residuals and of each dataset take in proportion, for
 # the progress bar.
 COSTS = 6, 2, 1, 1
@@ -109,8 +111,12 @@ class LearningTask:
         dataset = np.repeat(np.arange(K), table.sizes)
         assert study.dealt is not None  # a learner reads rows
         order = np.lexsort((table.weights, study.dealt.rank, dataset))
+        X = np.empty((len(order), len(columns.names)))
+        for start in range(0, len(order), CHUNK_ROWS):  # in parts: no second copy of all rows
+            part = slice(start, start + CHUNK_ROWS)
+            X[part] = columns.transform(table.X[order[part]])
         rows = LearnerRows(
-            columns.transform(table.X)[order],
+            X,
             table.y[order],
             table.weights[order],
             dataset[order],
