@@ -22,8 +22,9 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.engine.learning import FEW_ROWS, LearnedColumns
 from conjoin.engine.study import Study
-from conjoin.families import Response
+from conjoin.families import Response, softmax
 from conjoin.models.glm_families import contrasts
+from conjoin.models.held_out import HeldOut
 from conjoin.models.row_losses import row_losses
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
@@ -103,6 +104,12 @@ class Rows:
         each = self.table.weights * row_losses(held_out, self.table.y, self.response) / self.units
         cells = np.bincount(self.fold * K + self.dataset, each, minlength=F * K)
         return np.asarray(cells, dtype=np.float64).reshape(F, K)
+
+    def probabilities(self, held_out: FloatArray) -> HeldOut:
+        """Return the probabilities of classes that held-out linear predictors (n, L) stand for."""
+        table = self.table
+        y = table.y.astype(np.int64)
+        return HeldOut(softmax(held_out), y, table.weights, self.dataset)
 
     def mean_loss(self, losses: FloatArray) -> float:
         """Return the mean loss over datasets, by their weight, of losses (F, K)."""
