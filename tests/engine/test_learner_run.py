@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import conjoin
+from conjoin.engine.learner_run import _free
 from conjoin.learners import boosting
 from tests.bent import QUICK, bent_tables
 
@@ -29,6 +30,13 @@ def test_weighted_rows_count_as_much_as_they_weigh():
     assert model.errors["learner named"].error == pytest.approx(np.mean(errors))
 
 
+def test_names_of_predictions_are_free_for_every_line():
+    assert _free("boosting", ("a", "b"), 3) == "boosting"
+    assert _free("boosting", ("boosting 1",), 3) == "boosting_"
+    assert _free("boosting", ("boosting 4",), 3) == "boosting"
+    assert _free("boosting", ("boosting", "boosting_"), 1) == "boosting__"
+
+
 @pytest.mark.learner
 @pytest.mark.parametrize("kind", ["number", "class", "count"])
 def test_auto_gives_the_same_bits_for_any_threads_and_order_of_rows(kind, monkeypatch):
@@ -49,8 +57,8 @@ def test_auto_gives_the_same_bits_for_any_threads_and_order_of_rows(kind, monkey
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         result = conjoin.partition(data, target="y", family=family)
         predict = result.predict_proba if kind == "class" else result.predict
-        trees = list(result.schema.predictions.models.values())[0]
-        found.append((np.asarray(predict(new, "d1")), trees.text))
+        trees = next(iter(result.schema.predictions.models.values()))
+        found.append((np.asarray(predict(new, "d1")), trees.to_plain([])))
     assert np.array_equal(found[0][0], found[1][0])
     assert found[0][1] == found[1][1] == found[2][1]
     np.testing.assert_allclose(found[2][0], found[0][0], rtol=1e-9, atol=1e-9)

@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from conjoin.api.request import (
+    GONE_ARGUMENTS,
     NETWORKS,
     RENAMED_ARGUMENTS,
     PairRequest,
@@ -82,6 +83,9 @@ def _usage(error: Any) -> str:
     for old, new in RENAMED_ARGUMENTS.items():
         if f"--{old}" in message:
             return f"--{old} is now called --{new.replace('_', '-')}."
+    for old, instead in GONE_ARGUMENTS.items():
+        if f"--{old.replace('_', '-')}" in message:
+            return f"--{old.replace('_', '-')}: {instead}."
     if message.endswith("?"):
         return f"{message} See {command} --help."
     return f"{message.rstrip('.')}; see {command} --help."

@@ -299,6 +299,11 @@ class Analysis:
     # --- the report ------------------------------------------------------------------------------
 
     @property
+    def common_model(self) -> None:
+        """None: lines have coefficients instead."""
+        return None
+
+    @property
     def details(self) -> "Details":
         """The figures of the report."""
         return self._once("details", self._make_details)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from conjoin._typing import FloatArray, Progress
+from conjoin.engine.common_model import describe_common_model
 from conjoin.engine.entries import Entry, Layout, Rows
 from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.learner_verdicts import (
@@ -45,7 +46,6 @@ from conjoin.engine.learner_verdicts import (
 from conjoin.engine.placing import place_by_rows
 from conjoin.errors import ArgumentError
 from conjoin.families import softmax
-from conjoin.learners.schema import LearnedSchema
 from conjoin.models.held_out import HeldOut as HeldOutClasses
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
@@ -58,7 +58,10 @@ if TYPE_CHECKING:
     from conjoin.criterion.paired import PairedVerdict
     from conjoin.engine.analysis import Analysis
     from conjoin.engine.learner_verdicts import LearnerJudge, Sides
+    from conjoin.engine.learning import LearnedColumns
     from conjoin.grouping.merge import Step
+    from conjoin.learners.schema import LearnedSchema
+    from conjoin.result.common_model import CommonModel
     from conjoin.result.details import Details
     from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
@@ -90,6 +93,8 @@ class LearnedAnalysis:
         Where the predictions stand among the features.
     rows : Rows
         The rows, for losses and probabilities.
+    learned : LearnedColumns, optional
+        The learner with its rows and predictions; None after pickling.
     judge : LearnerJudge, optional
         What judges joins by the learner; None where clusters are about lines, and after pickling.
     findings : Findings
@@ -101,10 +106,11 @@ class LearnedAnalysis:
     corrected: "Analysis"
     entries: Mapping[str, Entry]
     weights: dict[str, float]
-    schema: LearnedSchema
+    schema: "LearnedSchema"
     layout: Layout
     rows: Rows
-    judge: "LearnerJudge | None" = None
+    learned: "LearnedColumns | None" = field(default=None, repr=False)
+    judge: "LearnerJudge | None" = field(default=None, repr=False)
     findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -117,11 +123,12 @@ class LearnedAnalysis:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: all that was found, and no rows."""
-        _ = self.placement, self.errors, self._judged()
+        _ = self.placement, self.errors, self.common_model, self._judged()
         for name in self.entries:
             self.scored(name)
         entries = {name: replace(one, held_out=None) for name, one in self.entries.items()}
-        return {**vars(self), "entries": entries, "rows": self.rows.emptied(), "judge": None}
+        kept = {"entries": entries, "rows": self.rows.emptied(), "learned": None, "judge": None}
+        return {**vars(self), **kept}
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -354,6 +361,18 @@ class LearnedAnalysis:
         X = np.concatenate([table.X, pooled[:, : len(used)]], axis=1)
         found = place_by_rows(replace(table, X=X), self.linear.study, self.main.chosen.labels)
         return replace(found, columns=np.append(np.arange(layout.inputs), used))
+
+    @property
+    def common_model(self) -> "CommonModel | None":
+        """Importance, partial dependence and departures of the model that all datasets share."""
+        return self._once("common model", self._describe_common_model)
+
+    def _describe_common_model(self) -> "CommonModel | None":
+        if self.learned is None:
+            return None
+        seed = int(self.settings.get("random_state", 0))
+        names = self.linear.facts.names
+        return describe_common_model(self.learned, self.rows, self.schema, names, seed)
 
     @property
     def settings(self) -> Mapping[str, Any]:

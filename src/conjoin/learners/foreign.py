@@ -104,6 +104,10 @@ class Foreign:
         """Return itself: its settings are the user's."""
         return self
 
+    def for_few_rows(self) -> None:
+        """Return None: its settings are the user's."""
+        return None
+
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the settings: there are none."""
         return settings
@@ -113,19 +117,25 @@ class Foreign:
         return {}
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by a clone trained on the others."""
         count = group_count(group)
-        held_out = np.zeros((len(rows), rows.lines))
+        held_out, models = np.zeros((len(rows), rows.lines)), []
         for g in range(count):
             own = group == g
-            if own.any():
+            if own.any() or keep:
                 model = self.fit(rows.take(~own), {})
+                models += [model] * keep
                 held_out[own] = model.predict(rows.X[own], rows.dataset[own])
             if progress is not None:
                 progress(g + 1, count)
-        return CrossFitted(held_out, {})
+        return CrossFitted(held_out, {}, tuple(models))
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "ForeignModel":
         """Train a clone on all rows."""

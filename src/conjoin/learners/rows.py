@@ -96,10 +96,13 @@ class CrossFitted:
         Linear predictors.
     settings : plain mapping
         What was chosen by the left-out loss, such as rounds and leaves; `fit` takes it.
+    models : tuple of Model
+        The model outside each group, if they were to be kept.
     """
 
     held_out: FloatArray
     settings: dict[str, Any]
+    models: tuple["Model", ...] = ()
 
 
 class Learner(Protocol):
@@ -114,9 +117,17 @@ class Learner(Protocol):
         """Whether it takes categories as codes and missing values as nan."""
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
-        """Predict each group (n,) of rows by a model of the others; choose the settings."""
+        """Predict each group (n,) of rows by a model of the others; choose the settings.
+
+        With `keep` the models are returned as well.
+        """
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> Model:
         """Train on all rows with given settings."""
@@ -126,6 +137,9 @@ class Learner(Protocol):
 
     def quicker(self) -> "Learner":
         """Return the learner in a form that takes less time, for many small models."""
+
+    def for_few_rows(self) -> "Learner | None":
+        """Return the learner for a single dataset of few rows; None if it has no such form."""
 
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return settings that predict about as well in less time."""

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conjoin.files import write_text
-from conjoin.report import cautions, figures, panels, representation, wording
+from conjoin.report import cautions, common_model, figures, panels, representation, wording
 from conjoin.report.facts import facts
 from conjoin.report.learners import judged_note
 from conjoin.report.numbers import number, share, signed, unsigned
@@ -59,6 +59,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "coefficients": _panels(details["coefficients"]),
             **_probabilities(found),
             "picture_svg": _picture(details["picture"]),
+            "common": common_model.drawn(details["common"]),
             **_static(environment),
             "facts": _json(_script_facts(details)),
         }

@@ -14,6 +14,7 @@ from conjoin.families import Label
 from conjoin.models.newcomer import Prior
 from conjoin.moments import Basis
 from conjoin.result.arrays import plain_to_array
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
 from conjoin.result.placement import Placement, StrategyPrior
@@ -21,6 +22,11 @@ from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.result.store import DETAIL_ARRAYS, PLACEMENT_ARRAYS, PRIOR_ARRAYS, SCORE_NUMBERS
 from conjoin.result.values import THEORY, Assignment, Merge
 from conjoin.tables.schema import Schema
+
+
+def common_model_from_plain(plain: Mapping[str, Any] | None) -> CommonModel | None:
+    """Return what is known of the common model; older files, and those of lines, have nothing."""
+    return None if plain is None else CommonModel.from_plain(plain)
 
 
 def fits_from_plain(fits: Mapping[str, Any], schema: Schema, limits: Limits) -> list[Fit]:

@@ -17,6 +17,7 @@ from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.decode import (
     added_from_plain,
+    common_model_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
@@ -227,5 +228,6 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
         changes=changes_from_plain(content.get("join_changes", []), names),
+        common_model=common_model_from_plain(content.get("common_model")),
         findings=Findings.from_plain(content.get("findings", {})),
     )

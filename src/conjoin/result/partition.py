@@ -407,7 +407,9 @@ class Partition(Plots, Learners):
     def predictor(self) -> Predictor:
         """What predicts rows, here, in the estimators and for files."""
         added = {name: one.model for name, one in self.added.items()}
-        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added)
+        named = getattr(self.schema, "predictions", None) is not None
+        members = self.clusters if named else ()
+        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added, members)
 
     def assign(self, X: Any, y: Any) -> Assignment:
         """Fit a model to a new dataset from some rows with known target; nothing else is fitted.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from conjoin._typing import Progress
 from conjoin.grouping import Step
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.improvement import Improvements
@@ -77,6 +78,10 @@ class AnalysisProtocol(Protocol):
     @property
     def details(self) -> Details | None:
         """Figures of the report; None if they are not known."""
+
+    @property
+    def common_model(self) -> CommonModel | None:
+        """What the model that all datasets share has learned; None if that is not known."""
 
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None if that is not known."""

@@ -85,6 +85,12 @@ def _extra(extra: Mapping[str, Any], objects: list[Any]) -> dict[str, Any]:
     return {**extra, **({"params": params} if params else {})}
 
 
+def _common_model(result: "Partition") -> dict[str, Any]:
+    """Return what is known of the model that all datasets share; nothing for lines."""
+    found = result.analysis.common_model
+    return {} if found is None else {"common_model": found.to_plain()}
+
+
 def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
     names, limits = list(result.coefficients), result.pooled.limits
     numbers = {name: k for k, name in enumerate(names)}
@@ -116,6 +122,7 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         "findings": result.analysis.findings.to_plain(),
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
+        **_common_model(result),
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.found import Sides
@@ -41,6 +42,7 @@ class StoredAnalysis:
     known_improvements: dict[str, Improvements] = field(default_factory=dict)
     stability: Stability | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
+    common_model: CommonModel | None = None
 
     @property
     def steps(self) -> tuple[Step[str], ...]:
