@@ -73,7 +73,8 @@ def test_one_and_two_threads_give_the_same_bits(target, monkeypatch):
 
 
 def test_many_rows_give_the_same_bits_for_any_number_of_threads(monkeypatch):
-    rows = rows_of(n=boosting.FEW_FOR_THREADS + 1_000)
+    monkeypatch.setattr(boosting, "FEW_FOR_THREADS", 20_000)
+    rows = rows_of(n=21_000)
     learner, texts = Boosting(rounds=8, leaves=31), []
     for threads in ("1", "2"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
