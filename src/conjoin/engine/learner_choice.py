@@ -5,6 +5,9 @@ A request and a table enter; a learner leaves, or None where models are lines on
 
 from typing import Any
 
+import numpy as np
+
+from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest, Request
 from conjoin.errors import ArgumentError, warn_caller
 from conjoin.learners.blended import blended
@@ -51,6 +54,15 @@ def make_pair_learner(request: PairRequest) -> Learner | None:
             "out, or choose learner='linear'."
         )
     return _named_learner(asked, Boosting(rate=PAIR_RATE, random_state=int(request.random_state)))
+
+
+def warn_of_weights(learner: Learner | None, weights: FloatArray) -> None:
+    """Say that an estimator is trained without the row weights, if it takes none."""
+    if not getattr(learner, "takes_weights", True) and np.ptp(weights) > 0:
+        warn_caller(
+            f"learner={name_of_learner(learner)} takes no sample_weight, so the row weights count "
+            "in its errors, but not in its training."
+        )
 
 
 def _named_learner(asked: Any, boosting: Boosting) -> Learner | None:

@@ -11,7 +11,8 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.study import Study
-from conjoin.errors import warn_caller
+from conjoin.learners.blended import Blended
+from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
 from conjoin.learners.grouped import grouped_column, has_enough
@@ -169,15 +170,6 @@ def enough_rows(table: DatasetCollection, study: Study) -> bool:
     return has_enough(table.y, group, min(GROUPS, int(study.given.folds.shape[1])))
 
 
-def warn_of_weights(learner: Learner | None, weights: FloatArray) -> None:
-    """Say that an estimator is trained without the row weights, if it takes none."""
-    if learner is not None and not getattr(learner, "takes_weights", True) and np.ptp(weights) > 0:
-        warn_caller(
-            f"learner={learner.name} takes no sample_weight, so the row weights count "
-            "in its errors, but not in its training."
-        )
-
-
 def learn_columns(
     learner: Learner,
     table: DatasetCollection,
@@ -192,9 +184,7 @@ def learn_columns(
     With `keep` the rows are a sample: the models outside each group are kept for the other rows,
     and there is nothing that needs all rows (nested predictions, a model for each dataset).
     """
-    warn_of_weights(learner, table.weights)
-    make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
-    task = LearningTask.of(learner, make(table.schema), table, study)
+    task = LearningTask.of(learner, columns_of(learner, table), table, study)
     n, K = len(task.rows), task.rows.datasets
     few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
     nested = not keep and (n <= few or n < FEW_OWN * K)
@@ -213,6 +203,14 @@ def learn_columns(
     report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
     return LearnedColumns(narrow, held_out_groups(study), done)
+
+
+def columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
+    """Return the columns of the table as a learner takes them."""
+    if not learner.takes_categories:
+        return LearnerColumns.plain(table.schema)
+    # Other libraries have limits for the number of categories.
+    return LearnerColumns.of(table.schema, codes=isinstance(learner, Boosting | Blended))
 
 
 def separate_column(

@@ -90,6 +90,7 @@ def facts(
         "outliers": outlier_facts(result.analysis.findings),
         "verdict": "",
         "method": result.method,
+        "grouping": result.grouping,
         **_brief(result),
         "strategies": strategy_facts(result),
         "advice": "",
