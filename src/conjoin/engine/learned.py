@@ -46,7 +46,6 @@ from conjoin.engine.learner_verdicts import (
 )
 from conjoin.engine.placing import place_by_rows
 from conjoin.errors import ArgumentError
-from conjoin.learners.schema import LearnedSchema
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
 from conjoin.result.partition import Partition
@@ -60,6 +59,7 @@ if TYPE_CHECKING:
     from conjoin.engine.learner_verdicts import LearnerJudge, Sides
     from conjoin.engine.learning import LearnedColumns
     from conjoin.grouping.merge import Step
+    from conjoin.learners.schema import LearnedSchema
     from conjoin.result.common_model import CommonModel
     from conjoin.result.details import Details
     from conjoin.result.improvement import Improvements
@@ -105,7 +105,7 @@ class LearnedAnalysis:
     corrected: "Analysis"
     entries: Mapping[str, Entry]
     weights: dict[str, float]
-    schema: LearnedSchema
+    schema: "LearnedSchema"
     layout: Layout
     rows: Rows
     learned: "LearnedColumns | None" = field(default=None, repr=False)
