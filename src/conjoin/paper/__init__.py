@@ -38,7 +38,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conjoin.paper.bifactor import BiFactor, fit_bifactor, validate_bifactor
+    from conjoin.paper.bifactor import BiFactor, fit_bifactor
+    from conjoin.paper.bifactor_choice import validate_bifactor
     from conjoin.paper.bound import Bound
     from conjoin.paper.classification import ClassificationBounds, Setting, compare_classes
     from conjoin.paper.design import Gaussian
@@ -63,7 +64,7 @@ _MODULE = {
     "fit_bifactor": "bifactor",
     "moore_penrose_error": "overparametrised",
     "subgradient_estimator": "surrogate",
-    "validate_bifactor": "bifactor",
+    "validate_bifactor": "bifactor_choice",
 }
 
 __all__ = [

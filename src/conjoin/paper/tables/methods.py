@@ -21,7 +21,11 @@ from conjoin.execution import small_matrices
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
-from conjoin.paper.bifactor import cluster_coefficients, validate_bifactor, validated_clusters
+from conjoin.paper.bifactor_choice import (
+    cluster_coefficients,
+    validate_bifactor,
+    validated_clusters,
+)
 from conjoin.paper.greedy import greedy
 from conjoin.paper.tables.sets import TARGET, GroupedRows
 from conjoin.paper.tuned import Tuned
@@ -115,13 +119,13 @@ def quietly() -> Iterator[None]:
 def fit_bifactor(sample: GroupedRows, seed: int) -> tuple[Predict, int]:
     """Fit BiFactor with the rank and ridge that cross-validation chooses."""
     basis, folds = _folds(sample, seed)
-    return _linear(basis, validate_bifactor(folds).fit.beta), len(sample.names)
+    return _linear(basis, validate_bifactor(folds, covariances="identity").fit.beta), len(sample.names)
 
 
 def fit_bifactor_clusters(sample: GroupedRows, seed: int) -> tuple[Predict, int]:
     """Fit one least-squares model to each cluster of BiFactor's task factor."""
     basis, folds = _folds(sample, seed)
-    labels = validated_clusters(folds, validate_bifactor(folds).fit).labels
+    labels = validated_clusters(folds, validate_bifactor(folds, covariances="identity").fit).labels
     beta = cluster_coefficients(folds.union(1), labels)
     return _linear(basis, beta), int(labels.max()) + 1
 
