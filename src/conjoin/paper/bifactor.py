@@ -171,7 +171,6 @@ def fit_bifactor(
     covariances: Covariances = "learned",
     start: FloatArray | None = None,
     restarts: int = 0,
-    seed: int = 0,
     tolerance: float = TOLERANCE,
 ) -> BiFactor:
     """Fit factors of a given rank and ridge to the moments of K datasets.
@@ -192,9 +191,8 @@ def fit_bifactor(
         Feature factor to start from; by default the leading directions of the slopes that each
         dataset has on its own.
     restarts : int, default 0
-        Number of further random starts. The fit with the smallest objective is returned.
-    seed : int, default 0
-        Random seed of the restarts.
+        Number of further random starts, the same in every call. The fit with the smallest
+        objective is returned.
     tolerance : float, default 1e-9
         Turns end when the objective falls by less than this share of the target's squares.
 
@@ -224,7 +222,7 @@ def fit_bifactor(
     rank = max(1, min(rank, *data.h.shape))
     starts = [_own_directions(data, rank) if start is None else start[:, :rank]]
     for i in range(restarts):
-        rng = stream(seed, "bifactor", str(i))
+        rng = stream(0, "bifactor", str(i))
         starts.append(rng.standard_normal((data.h.shape[1], rank)))
     fits = [_alternate(data, F, ridge, tolerance) for F in starts]
     if covariances == "learned":

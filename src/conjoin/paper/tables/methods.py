@@ -119,7 +119,8 @@ def quietly() -> Iterator[None]:
 def fit_bifactor(sample: GroupedRows, seed: int) -> tuple[Predict, int]:
     """Fit BiFactor with the rank and ridge that cross-validation chooses."""
     basis, folds = _folds(sample, seed)
-    return _linear(basis, validate_bifactor(folds, covariances="identity").fit.beta), len(sample.names)
+    fit = validate_bifactor(folds, covariances="identity").fit
+    return _linear(basis, fit.beta), len(sample.names)
 
 
 def fit_bifactor_clusters(sample: GroupedRows, seed: int) -> tuple[Predict, int]:
