@@ -17,6 +17,7 @@ from conjoin.report.measure import measure_of
 from conjoin.report.notices import outlier_facts
 from conjoin.report.numbers import finite
 from conjoin.report.page_facts import page_facts
+from conjoin.report.paper_answer import is_of_the_paper, partition_answer, with_second_opinion
 from conjoin.report.probabilities import dataset_scores, score_facts
 from conjoin.report.strategies import improvement_facts, strategy_facts
 from conjoin.report.view import View
@@ -105,7 +106,7 @@ def facts(
         "found_again": SEARCHED in result.errors,
     }
     found["advice"] = headline.advice(found)
-    sentences = headline.headline(found)
+    sentences = [*partition_answer(found, result.grouping), *headline.headline(found)]
     found |= {"verdict": " ".join(sentences), "sentences": sentences}
     if details:
         found["details"] = page_facts(result, panels)
@@ -319,6 +320,7 @@ def comparison_facts(
         "repeats": result.repeats,
         "reason": result.reason,
         "score": finite(result.score),
+        **(_paper_facts(result) if is_of_the_paper(result.method) else {}),
         "error_separate": finite(result.error_separate),
         "error_joined": finite(result.error_joined),
         "shown_separate": shown(result.error_separate),
@@ -330,7 +332,24 @@ def comparison_facts(
             )
         },
     }  # fmt: skip
-    return {**found, "sentence": wording.comparison_in_words(found, a, b)}
+    if not is_of_the_paper(result.method):
+        return {**found, "sentence": wording.comparison_in_words(found, a, b)}
+    own = {**found, "method": "risk", "join": result.gain > 0}  # conjoin's, whatever the paper says
+    return {**found, "sentence": with_second_opinion(found, wording.comparison_in_words(own, a, b))}
+
+
+def _paper_facts(result: "Comparison") -> dict[str, Any]:
+    """Return the numbers that only the paper's methods have."""
+    ends = result.proxy_acc_range
+    return {
+        "threshold": result.threshold,
+        "rule": "literal" if result.threshold > 0 else "signed",
+        "phi": finite(result.phi),
+        "psi": finite(result.psi),
+        "alpha": finite(result.alpha),
+        "proxy_acc": finite(result.proxy_acc),
+        "proxy_acc_range": None if ends is None else [finite(end) for end in ends],
+    }
 
 
 # --- shared --------------------------------------------------------------------------------------
