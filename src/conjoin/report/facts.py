@@ -17,7 +17,6 @@ from conjoin.report.measure import measure_of
 from conjoin.report.notices import outlier_facts
 from conjoin.report.numbers import finite
 from conjoin.report.page_facts import page_facts
-from conjoin.report.paper_answer import is_of_the_paper, partition_answer, with_second_opinion
 from conjoin.report.probabilities import dataset_scores, score_facts
 from conjoin.report.strategies import improvement_facts, strategy_facts
 from conjoin.report.view import View
@@ -91,6 +90,7 @@ def facts(
         "outliers": outlier_facts(result.analysis.findings),
         "verdict": "",
         "method": result.method,
+        "grouping": result.grouping,
         **_brief(result),
         "strategies": strategy_facts(result),
         "advice": "",
@@ -106,7 +106,7 @@ def facts(
         "found_again": SEARCHED in result.errors,
     }
     found["advice"] = headline.advice(found)
-    sentences = [*partition_answer(found, result.grouping), *headline.headline(found)]
+    sentences = headline.headline(found)
     found |= {"verdict": " ".join(sentences), "sentences": sentences}
     if details:
         found["details"] = page_facts(result, panels)
@@ -320,7 +320,7 @@ def comparison_facts(
         "repeats": result.repeats,
         "reason": result.reason,
         "score": finite(result.score),
-        **(_paper_facts(result) if is_of_the_paper(result.method) else {}),
+        **_paper_facts(result),
         "error_separate": finite(result.error_separate),
         "error_joined": finite(result.error_joined),
         "shown_separate": shown(result.error_separate),
@@ -332,18 +332,14 @@ def comparison_facts(
             )
         },
     }  # fmt: skip
-    if not is_of_the_paper(result.method):
-        return {**found, "sentence": wording.comparison_in_words(found, a, b)}
-    own = {**found, "method": "risk", "join": result.gain > 0}  # conjoin's, whatever the paper says
-    return {**found, "sentence": with_second_opinion(found, wording.comparison_in_words(own, a, b))}
+    return {**found, "sentence": wording.comparison_in_words(found, a, b)}
 
 
 def _paper_facts(result: "Comparison") -> dict[str, Any]:
-    """Return the numbers that only the paper's methods have."""
+    """Return the numbers of the paper's methods; None for other methods."""
     ends = result.proxy_acc_range
     return {
         "threshold": result.threshold,
-        "rule": "literal" if result.threshold > 0 else "signed",
         "phi": finite(result.phi),
         "psi": finite(result.psi),
         "alpha": finite(result.alpha),

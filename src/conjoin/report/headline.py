@@ -10,6 +10,7 @@ from typing import Any
 from conjoin.report.learners import learner_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import percent_of, unsigned
+from conjoin.report.paper_answer import partition_answer
 from conjoin.report.strategies import plain_name
 from conjoin.report.wording import (
     Facts,
@@ -57,7 +58,7 @@ def headline(facts: Facts) -> list[str]:
     advised = advice(facts)
     plain = advised != strategy
     name = (plain_name(strategies) if advised == "clusters" else advised) if plain else strategy
-    found = [_first(facts, name, advised), _brings(facts, name)]
+    found = [*partition_answer(facts), _first(facts, name, advised), _brings(facts, name)]
     found += [
         *_carried(facts, name),
         *_winners(facts, name),

@@ -48,7 +48,7 @@ def _tuned(facts: Mapping[str, Any], guess: str) -> str:
     low, high = facts["proxy_acc_range"]
     proxy = f"proxy_acc {facts['proxy_acc']:.3f}, over eight seeds {low:.3f} to {high:.3f}"
     above = "above" if facts["join"] else "not above"
-    if facts["rule"] == "literal":
+    if facts["threshold"] > 0:  # the literal rule; that of the signed one is 0
         reason = f"{proxy}; {above} lambda {facts['threshold']:g}; alpha {facts['alpha']:g}"
         return f"Algorithm 2 of the paper says to {guess} ({reason})."
     reason = f"signed score {facts['score']:+.3f}, {above} 0; {proxy}; alpha {facts['alpha']:g}"
@@ -59,9 +59,9 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4g}"
 
 
-def partition_answer(facts: Mapping[str, Any], grouping: str) -> list[str]:
+def partition_answer(facts: Mapping[str, Any]) -> list[str]:
     """Say which clusters Algorithm 3 finds; nothing for other ways to find clusters."""
-    if grouping != "greedy":
+    if facts["grouping"] != "greedy":
         return []
     clusters = [f"{{{listed(one['datasets'])}}}" for one in facts["clusters"]]
     named, more = ", ".join(clusters[:MOST_CLUSTERS]), len(clusters) - MOST_CLUSTERS

@@ -18,6 +18,7 @@ from conjoin.report.numbers import (
     signed,
     unsigned,
 )
+from conjoin.report.paper_answer import is_of_the_paper, with_second_opinion
 from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
@@ -381,6 +382,9 @@ def bin_in_words(b: Facts, positive: str | None) -> list[str]:
 
 def comparison_in_words(facts: Facts, a: str, b: str) -> str:
     """Say whether to join two datasets, what that brings and how sure it is."""
+    if is_of_the_paper(facts["method"]):
+        own = {**facts, "method": "risk", "join": (facts["gain"] or 0) > 0}
+        return with_second_opinion(facts, comparison_in_words(own, a, b))
     measure = measure_of(facts["family"])
     first = {
         "join": f"Join {a} and {b}",
