@@ -96,6 +96,7 @@ CSV_COLUMNS = (
     "shift",
     "paper",
     "ours",
+    "standard_error",
     "paper_direct",
     "one_minus_join_rate",
     "direct_exact",
