@@ -6,11 +6,13 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from conjoin.cli.main import app
 from tests.docs.pages import ROOT
 
 PAGES = [ROOT / "docs" / f"{name}.md" for name in ("paper-notes", "paper-names", "paper-tables")]
-QUOTED = re.compile(r"`((?:pytest|conjoin|python -m scripts\S*) [^`]+)`")
+QUOTED = re.compile(r"`((?:pytest|conjoin|python -m) [^`]+)`")
 # What makes a command of the page cheap; tables of real data are run by tests/paper/tables.
 QUICK = {"reproduce": ["--repetitions", "1", "--pairs", "40"], "paper": ["--help"]}
 
@@ -55,11 +57,8 @@ def test_a_cheap_form_of_the_command_runs(command, tmp_path):
     output = ["--output", str(tmp_path / "t.csv")] if words[0] == "reproduce" else []
     if words == ["reproduce", "classification"]:
         pytest.skip("tests/cli/test_reproduce.py runs a small form")
-    done = subprocess.run(
-        [sys.executable, "-m", "conjoin.cli.main", *words, *quick, *output],
-        capture_output=True, text=True, cwd=tmp_path, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(app, [*words, *quick, *output])
+    assert done.exit_code == 0, done.stderr
 
 
 def test_the_scripts_that_the_pages_name_are_there():
