@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.details import make_details
 from conjoin.engine.errors import estimate_errors, find_improvements, held_out_losses
 from conjoin.engine.placing import learned_priors, make_placement
@@ -267,7 +267,7 @@ class Analysis:
             )
         )
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
         return self._verdicts.ledger(self.steps, most)
 
@@ -297,6 +297,11 @@ class Analysis:
         return self._once("alternatives", self._verdicts.all_alternatives)
 
     # --- the report ------------------------------------------------------------------------------
+
+    @property
+    def common_model(self) -> None:
+        """None: lines have coefficients instead."""
+        return None
 
     @property
     def details(self) -> "Details":

@@ -18,7 +18,10 @@ from conjoin.engine.learning import LearnedColumns
 from conjoin.engine.steps import Analysed
 from conjoin.engine.study import Study, make_study
 from conjoin.learners.schema import LearnedSchema
-from conjoin.models.problem import LeastSquares
+from conjoin.models.glm_rows import GlmRows
+from conjoin.models.likelihood import Likelihood, OtherRows
+from conjoin.models.padded_rows import SortedRows
+from conjoin.models.problem import LeastSquares, Problem
 from conjoin.moments import Moments
 from conjoin.tables import DatasetCollection
 
@@ -54,20 +57,28 @@ def correct(
     return analyse(more, found)
 
 
-def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> Moments:
-    """Return the moments (K,) of the rows that are kept."""
+def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> SortedRows:
+    """Return the rows that are kept, in the coordinates of a study."""
     K = len(table.names)
     dataset = np.repeat(np.arange(K), table.sizes)[kept]
     starts = np.searchsorted(dataset, np.arange(K + 1))
     Z, t = study.basis.design(X[kept]), study.basis.response(table.y[kept])
-    return Moments.by_dataset(Z, t, starts, table.weights[kept])
+    return SortedRows(Z, t, table.weights[kept], starts)
 
 
-def _nested(found: Study, others: list[Moments], group: IntArray, study: Study) -> LeastSquares:
+def _nested(found: Study, others: list[SortedRows], group: IntArray, study: Study) -> Problem:
     """Return the problem whose fits outside a fold see nothing of its group."""
-    assert isinstance(found.given, LeastSquares)
+    given = found.given
     assert study.dealt is not None
-    F = int(found.given.folds.shape[1])
-    first = [int(group[np.argmax(study.dealt.fold == f)]) for f in range(F)]
-    stack = Moments.stack([others[g] for g in first])
-    return LeastSquares(found.given.folds, stack.each(lambda array: np.swapaxes(array, 0, 1)))
+    F = int(given.folds.shape[1])
+    first = tuple(int(group[np.argmax(study.dealt.fold == f)]) for f in range(F))
+    if isinstance(given, Likelihood):
+        family, phi = given.rows.family, given.rows.phi
+        one_fold = [np.zeros(len(rows.y), dtype=int) for rows in others]
+        outside = [GlmRows.of(rows, fold, 1, family) for rows, fold in zip(others, one_fold)]
+        nested = OtherRows(tuple(replace(rows, phi=phi) for rows in outside), first)
+        return replace(given, others=nested)
+    assert isinstance(given, LeastSquares)
+    moments = [Moments.by_dataset(rows.X, rows.y, rows.starts, rows.w) for rows in others]
+    stack = Moments.stack([moments[g] for g in first])
+    return LeastSquares(given.folds, stack.each(lambda array: np.swapaxes(array, 0, 1)))

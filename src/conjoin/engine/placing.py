@@ -56,7 +56,11 @@ def place_by_rows(table: DatasetCollection, study: Study, labels: IntArray) -> P
     request = Request(
         target=table.schema.roles.target, folds=int(study.given.folds.shape[1]), verdict="gaussian"
     )
-    found = make_study(table, request, study.dealt)
+    return place_by_study(make_study(table, request, study.dealt), labels)
+
+
+def place_by_study(found: Study, labels: IntArray) -> Placement:
+    """Return a placement by the columns of a study."""
     start = start_values(found.given)
     prior = _of_centre(start.problem.moments, start.hyper)
     prior = replace(prior, noise=prior.noise * found.dispersion)

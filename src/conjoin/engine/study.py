@@ -123,9 +123,7 @@ def make_study(
         scatter = Scatter.of_folds(data.folds) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
-    family, folds = family_of(data.response), int(request.folds)
-    if family is not None and len(starts) - 1 > MANY_DATASETS:
-        folds = min(folds, max(folds // 2, FEWEST_FOLDS))
+    family, folds = family_of(data.response), fold_count(data, request)
     if dealt is None:
         dealt = deal_rows(X, y, starts, folds, int(request.random_state))
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, dealt=dealt)
@@ -142,6 +140,20 @@ def make_study(
     given = Likelihood.of(rows, dealt.fold, folds, family)
     weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
     return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
+
+
+def fold_count(data: DatasetCollection, request: Request) -> int:
+    """Return the number of folds."""
+    folds = int(request.folds)
+    if family_of(data.response) is not None and len(data.names) > MANY_DATASETS:
+        return min(folds, max(folds // 2, FEWEST_FOLDS))
+    return folds
+
+
+def deal_folds(data: DatasetCollection, request: Request) -> tuple[int, Dealt]:
+    """Return the number of folds, and the fold of every row of a collection."""
+    folds = fold_count(data, request)
+    return folds, deal_rows(data.X, data.y, data.starts, folds, int(request.random_state))
 
 
 def _of_moments(

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from conjoin.errors import ArgumentError, ReadError
+from conjoin.learners.blended import BlendedModel
 from conjoin.learners.boosting import Boosting, TreeModel
 from conjoin.learners.columns import LearnerColumn, LearnerColumns
 from conjoin.learners.grouped import GroupedModel
@@ -123,10 +124,9 @@ def _columns(values: list[Any], inputs: int) -> LearnerColumns:
 
 
 def _model(values: Any, shape: _Shape, what: str) -> Model:
-    """Return a model; those of a grouped model are not grouped themselves."""
-    if _get(values, "kind", str, what) == "grouped":
-        return _grouped(values, shape, what)
-    return _single(values, shape, what)
+    """Return a model; those of a grouped or blended model are single ones."""
+    combined = {"grouped": _grouped, "blended": _blended}
+    return combined.get(_get(values, "kind", str, what), _single)(values, shape, what)
 
 
 def _single(values: Any, shape: _Shape, what: str) -> Model:
@@ -158,6 +158,14 @@ def _grouped(values: Any, shape: _Shape, what: str) -> GroupedModel:
         {label: _single(one, shape, what) for label, one in zip(clusters, models)},
         _single(_get(values, "rest", dict, what), shape, what),
     )
+
+
+def _blended(values: Any, shape: _Shape, what: str) -> BlendedModel:
+    weights, models = _get(values, "weights", list, what), _get(values, "models", list, what)
+    shares = all(type(w) is float and 0 <= w <= 1 for w in weights)
+    if not shares or not models or len(weights) != len(models):
+        raise _fault(f"{what} has {len(models)} models, and weights {str(weights)[:40]}")
+    return BlendedModel(tuple(_trees(one, shape, what) for one in models), tuple(weights))
 
 
 def _estimator(values: Any, shape: _Shape, what: str) -> Model:

@@ -259,6 +259,7 @@ def _alternative(result: "Partition", view: View, name: str, line: "Alternative"
         "gain": finite(line.gain),
         "percent": view.percent(finite(line.gain), [name, *others]),
         **_interval(line.interval),
+        "judged_by": line.judged_by,
         **join_facts(view, [name], others, joined=own, verdict=line.verdict),
     }
 
@@ -388,4 +389,5 @@ def _step(line: "Merge") -> dict[str, Any]:
         **_interval(line.interval),
         "p_value": finite(line.p_value),
         "adjusted_p": finite(line.adjusted_p),
+        "judged_by": line.judged_by,
     }

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from conjoin.report.learners import judged_in_words, judged_note
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import (
     finite,
@@ -232,12 +233,13 @@ def reason(facts: Facts) -> str:
     nearest = next((line for line in lines if not line["own"]), None)
     text = f"{name} is trained {decision(others)}."
     if own is not None:
-        text += f" {own['reason']} {_own_effect(own, measure)}; verdict: {own['verdict']}."
+        verdict = f"verdict: {own['verdict']}{judged_in_words(own)}"
+        text += f" {own['reason']} {_own_effect(own, measure)}; {verdict}."
     if nearest is not None:
         words = effect(nearest["gain"], nearest["percent"], measure)
         text += (
             f" The nearest other cluster is {{{listed(nearest['datasets'])}}}. Joining it {words}; "
-            f"verdict: {nearest['verdict']}."
+            f"verdict: {nearest['verdict']}{judged_in_words(nearest)}."
         )
     gains = [own and own["gain"], nearest and nearest["gain"]]
     if (gains[0] or 0.0) < 0 or (gains[1] or 0.0) > 0:
@@ -289,7 +291,8 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
         elif high is not None:
             text += f", at most {number(high)}"
         text += ")"
-    lines = [f"{merge['left']}  +  {merge['right']}", text, f"verdict: {merge['verdict']}"]
+    verdict = f"verdict: {merge['verdict']}{judged_in_words(merge)}"
+    lines = [f"{merge['left']}  +  {merge['right']}", text, verdict]
     if merge["together"] is not None:
         lines.append(f"together in {100 * merge['together']:.0f} % of the resamples")
     return [*lines, merge["reason"]]
@@ -303,7 +306,7 @@ def gain_note(measure: Measure) -> str:
     )
 
 
-def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
+def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linear") -> list[str]:
     """Say how to read the lines of a ledger, with what they need and no more."""
     notes = [
         gain_note(measure),
@@ -312,6 +315,10 @@ def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
     ]
     if len(lines) > 1 and any(line["adjusted_p"] is not None for line in lines):
         notes.append(ADJUSTED)
+    judged = judged_note(lines, learner)
+    if judged:
+        notes.append(judged)
+        return notes
     if any(line["joined"] and line["verdict"] == "apart" for line in lines):
         notes.append(
             "Some lines say 'apart' and are joined: a join is undone only at a stricter level that "
