@@ -333,7 +333,7 @@ def comparison_facts(
             )
         },
     }  # fmt: skip
-    return {**found, "sentence": wording.comparison_in_words(found, a, b)}
+    return {**found, "sentence": headline.comparison_headline(found, a, b)}
 
 
 def _paper_facts(result: "Comparison") -> dict[str, Any]:

@@ -19,7 +19,6 @@ from conjoin.report.numbers import (
     signed,
     unsigned,
 )
-from conjoin.report.paper_answer import is_of_the_paper, with_second_opinion
 from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
@@ -67,6 +66,7 @@ STRATEGIES = {
     "linear": "average of the linear strategies",
     "corrected": "a line in the columns and the learner's prediction, partially pooled",
     "residual": "the linear average, plus the learner on its residuals",
+    "curves": "a line and a smooth curve of one column for each dataset, partially pooled",
     "learner named": "one model of all rows that knows the dataset's name",
     "learner pooled": "one model of all rows without the name",
     "learner separate": "one model of the learner per dataset",
@@ -110,10 +110,20 @@ def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
     return f"{len(clusters):,} models for {datasets:,} datasets ({named})"
 
 
+# What is said where datasets have too few rows for a search (`engine.row_steps`).
+TOO_SMALL = (
+    "Most datasets have fewer rows than columns: too few to tell them apart, so no clusters were "
+    "searched for and all datasets are in one."
+)
+
+
 def in_short(result: "Partition") -> str:
     """Return what was found, without errors, which can take long to find."""
+    clusters = f"Clusters: {models_in_words(result.clusters)}."
+    if result.grouping == "none" and len(result.labels) > 1:
+        clusters = TOO_SMALL
     return (
-        f"Clusters: {models_in_words(result.clusters)}. Predictions use strategy "
+        f"{clusters} Predictions use strategy "
         f"'{result.strategy}'. See errors, ledger() and report(path) for the evidence."
     )
 
@@ -389,9 +399,6 @@ def bin_in_words(b: Facts, positive: str | None) -> list[str]:
 
 def comparison_in_words(facts: Facts, a: str, b: str) -> str:
     """Say whether to join two datasets, what that brings and how sure it is."""
-    if is_of_the_paper(facts["method"]):
-        own = {**facts, "method": "risk", "join": (facts["gain"] or 0) > 0}
-        return with_second_opinion(facts, comparison_in_words(own, a, b))
     measure = measure_of(facts["family"])
     first = {
         "join": f"Join {a} and {b}",
