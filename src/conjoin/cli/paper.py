@@ -279,14 +279,14 @@ def _read_pair(
     family: str = "gaussian",
 ) -> "DatasetCollection":
     """Read the rows of two datasets; refuse any other number."""
-    from conjoin.engine.reading import read
+    from conjoin.engine.reading import reading
     from conjoin.tables import DatasetCollection
 
     request = Request(
         target=target, by=by, features=_columns(features), random_state=seed, family=family
     )
-    found = read(data, request, rows_needed=True)
-    assert isinstance(found, DatasetCollection)  # rows were asked for
+    with reading(data, request, rows_needed=True) as found:
+        assert isinstance(found, DatasetCollection)  # rows were asked for
     if len(found.names) != 2:
         raise DataError(
             f"There are {len(found.names)} datasets ({quoted(list(found.names))}), but this "

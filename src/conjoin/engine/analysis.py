@@ -84,7 +84,8 @@ class Analysis:
     strategies : Strategies
     chosen : Chosen
         The partition with the fits of its clusters.
-    judge : Judge
+    judge : Judge, optional
+        None where datasets are too small for verdicts (`engine.row_steps`).
     origin : Origin
     refits : mapping of strategy to Refit
         Their variances are the prior of new datasets; empty for a single dataset.
@@ -98,7 +99,7 @@ class Analysis:
     search: "Search | None"
     strategies: "Strategies"
     chosen: "Chosen"
-    judge: "Judge"
+    judge: "Judge | None"
     origin: Origin
     refits: "Mapping[str, Refit]" = field(default_factory=dict)
     findings: Findings = Findings()
@@ -276,6 +277,7 @@ class Analysis:
         return self._once("verdicts", self._make_verdicts)
 
     def _make_verdicts(self) -> Verdicts:
+        assert self.judge is not None
         names, delta = self.facts.names, self.origin.delta
         return make_verdicts(self.study, self.start, self.judge, names, self._labels, delta)
 
@@ -304,7 +306,7 @@ class Analysis:
         return None
 
     @property
-    def details(self) -> "Details":
+    def details(self) -> "Details | None":
         """The figures of the report."""
         return self._once("details", self._make_details)
 

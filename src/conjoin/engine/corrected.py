@@ -5,7 +5,7 @@ leaves. Where rows are few, fits outside a fold see predictions that were made a
 fold (`learners.crossfit`), so that its errors are honest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,19 +13,20 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Request
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.entries import Layout
 from conjoin.engine.learning import LearnedColumns
-from conjoin.engine.steps import Analysed
 from conjoin.engine.study import Study, make_study
 from conjoin.learners.schema import LearnedSchema
 from conjoin.models.glm_rows import GlmRows
 from conjoin.models.likelihood import Likelihood, OtherRows
 from conjoin.models.padded_rows import SortedRows
-from conjoin.models.problem import LeastSquares, Problem
+from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.moments import Moments
 from conjoin.tables import DatasetCollection
 
-Analyse = Callable[[DatasetCollection, Study], Analysed]
+# Steps 3 to 7 for a table and its study, of a collection or of moments that were formed elsewhere.
+Analyse = Callable[[Any, Study], Analysed]
 
 
 def correct(
@@ -48,7 +49,9 @@ def correct(
     narrow = replace(own, models=dict([next(iter(own.models.items()))]), shown=len(used))
     more = replace(table, X=wide(one.held_out), schema=LearnedSchema.of(table.schema, narrow))
     found = make_study(more, request, study.dealt)
-    if one.nested:
+    if one.nested and isinstance(found.given, RowLeastSquares):
+        found = replace(found, given=_nested_rows(found, wide, one.nested, learned.group, study))
+    elif one.nested:
         others = [
             _outside(wide(inner), found, table, learned.group != g)
             for g, inner in enumerate(one.nested)
@@ -68,10 +71,7 @@ def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -
 
 def _nested(found: Study, others: list[SortedRows], group: IntArray, study: Study) -> Problem:
     """Return the problem whose fits outside a fold see nothing of its group."""
-    given = found.given
-    assert study.dealt is not None
-    F = int(given.folds.shape[1])
-    first = tuple(int(group[np.argmax(study.dealt.fold == f)]) for f in range(F))
+    given, first = found.given, tuple(_group_of_folds(group, study))
     if isinstance(given, Likelihood):
         family, phi = given.rows.family, given.rows.phi
         one_fold = [np.zeros(len(rows.y), dtype=int) for rows in others]
@@ -82,3 +82,26 @@ def _nested(found: Study, others: list[SortedRows], group: IntArray, study: Stud
     moments = [Moments.by_dataset(rows.X, rows.y, rows.starts, rows.w) for rows in others]
     stack = Moments.stack([moments[g] for g in first])
     return LeastSquares(given.folds, stack.each(lambda array: np.swapaxes(array, 0, 1)))
+
+
+def _nested_rows(
+    found: Study,
+    wide: Callable[[FloatArray], FloatArray],
+    nested: Sequence[FloatArray],
+    group: IntArray,
+    study: Study,
+) -> RowLeastSquares:
+    """Return the same where rows stand for moments."""
+    assert isinstance(found.given, RowLeastSquares)
+    columns = nested[0].shape[1]
+    # A basis may mix columns, so the design is made anew and its last columns are taken from it.
+    first = 0 if found.basis.matrix is not None else -columns
+    made = [found.basis.design(wide(inner))[:, first:] for inner in nested]
+    return RowLeastSquares(found.given.folds, tuple(made[g] for g in _group_of_folds(group, study)))
+
+
+def _group_of_folds(group: IntArray, study: Study) -> list[int]:
+    """Return the group of rows (n,) that each fold belongs to."""
+    assert study.dealt is not None  # a learner reads rows
+    F = int(study.given.folds.shape[1])
+    return [int(group[np.argmax(study.dealt.fold == f)]) for f in range(F)]

@@ -32,7 +32,7 @@ from conjoin.strategies.validation import Fitted, Validated
 from conjoin.tables import DatasetCollection
 
 # What the average is made of, by the names of strategies.
-AVERAGED = ("linear", "corrected", "residual", "learner named", "learner pooled",
+AVERAGED = ("linear", "corrected", "residual", "curves", "learner named", "learner pooled",
             "learner separate", "learner clusters")  # fmt: skip
 # Times the mean that a row of classes or counts may count when weights are found. Datasets count
 # the same, so the only row of a small one would count as much as hundreds of another, and its luck

@@ -13,11 +13,12 @@ linear                their average
 corrected             a line in the columns and the prediction of "learner named", whose
                       coefficients are partially pooled over datasets
 residual              the linear average, plus the learner trained on its residuals
+curves                a line and a smooth curve of one column, both partially pooled
 learner named         one model for all rows, with the dataset's name as a category
 learner pooled        one model for all rows, without the name
 learner separate      one model for each dataset
 learner clusters      one model for each cluster
-auto                  the average of linear, corrected, residual and the learner's own
+auto                  the average of linear, corrected, residual, curves and the learner's own
 ====================  ========================================================================
 
 Clusters, verdicts and the figures of the page are those of one of the two analyses: of the
@@ -326,13 +327,13 @@ class LearnedAnalysis:
         return tuple(found)
 
     @property
-    def details(self) -> "Details":
+    def details(self) -> "Details | None":
         """The figures of the report; joins in the ledger have its verdicts here."""
         return self._once("details", self._make_details)
 
-    def _make_details(self) -> "Details":
+    def _make_details(self) -> "Details | None":
         details, judged = self.main.details, self._judged()
-        if not judged:
+        if not judged or details is None:
             return details
         upper = tuple(
             judged_line(line, judged[sides_of(line)]) if sides_of(line) in judged else line

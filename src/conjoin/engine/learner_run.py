@@ -11,8 +11,10 @@ import numpy as np
 
 from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import Request
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.corrected import Analyse, correct
+from conjoin.engine.curves import Curves, curves_entry, find_curves
 from conjoin.engine.entries import (
     KINDS,
     Entry,
@@ -30,7 +32,6 @@ from conjoin.engine.learner_choice import warn_of_weights
 from conjoin.engine.learner_clusters import find_clusters, is_better
 from conjoin.engine.learner_verdicts import LearnerJudge
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
-from conjoin.engine.steps import Analysed
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
 from conjoin.progress_parts import report, split_progress
@@ -67,6 +68,9 @@ def add_learner(
     straight = held_out_average(linear, table.X, rows)
     first, second, last = split_progress(progress, *SHARES)
     learned = learn_columns(learner, table, study, straight, first)
+    curves = find_curves(table, study, learned.task.columns, learned.group)
+    if curves is not None:
+        learned = replace(learned, found={**learned.found, "curves": curves.column})
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = schema_of(learned, table, lines)
@@ -83,7 +87,7 @@ def add_learner(
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     report(last, 1, 1)
     schema = schema_of(learned, table, lines, leads=leads)
-    found = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    found = _combine(linear, corrected, learned, schema, layout, rows, straight, curves, request)
     return replace(found, judge=judge)
 
 
@@ -105,6 +109,8 @@ def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows:
 
 def held_out_average(found: Analysed, X: FloatArray, rows: Rows) -> FloatArray:
     """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
+    if found.held_out is not None:
+        return found.held_out
     both = engine_average(found.fits, found.analysis.strategies.weights)
     return held_out_lines(both.fold_coef, found.analysis.study, X, rows)
 
@@ -116,6 +122,7 @@ def schema_of(
     plain = {
         "named": learned.learner,
         **{kind: f"{learned.learner} ({kind})" for kind in learned.found if kind != "named"},
+        "curves": "curves",
     }
     names = {kind: _free(name, table.features, lines) for kind, name in plain.items()}
     found = learned.found.items()
@@ -125,7 +132,7 @@ def schema_of(
         {names[kind]: one.model for kind, one in found},
         {name: k for k, name in enumerate(table.names)},
         lines,
-        {names[kind]: one.settings for kind, one in learned.found.items()},
+        {names[kind]: one.settings for kind, one in found},
         leads=leads,
     )
     return LearnedSchema.of(table.schema, predictions)
@@ -146,6 +153,7 @@ def _combine(
     layout: Layout,
     rows: Rows,
     straight: FloatArray,
+    curves: Curves | None,
     request: Request,
 ) -> LearnedAnalysis:
     """Put all strategies into one table, and average them."""
@@ -161,6 +169,8 @@ def _combine(
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
         entries["residual"] = residual_entry(entries["linear"], learned, layout, rows)
+    if curves is not None:
+        entries["curves"] = curves_entry(curves, flat.study, layout, rows)
     entries |= entries_of_learner(learned, layout, rows)
     auto, shares = average_entries(entries, rows, learned.group, int(request.random_state))
     inner = {n: shares["linear"] * w for n, w in flat.strategies.weights.items()}

@@ -11,6 +11,8 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.study import Study
+from conjoin.learners.blended import Blended
+from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
 from conjoin.learners.grouped import grouped_column, has_enough
@@ -182,8 +184,7 @@ def learn_columns(
     With `keep` the rows are a sample: the models outside each group are kept for the other rows,
     and there is nothing that needs all rows (nested predictions, a model for each dataset).
     """
-    make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
-    task = LearningTask.of(learner, make(table.schema), table, study)
+    task = LearningTask.of(learner, columns_of(learner, table), table, study)
     n, K = len(task.rows), task.rows.datasets
     few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
     nested = not keep and (n <= few or n < FEW_OWN * K)
@@ -202,6 +203,14 @@ def learn_columns(
     report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
     return LearnedColumns(narrow, held_out_groups(study), done)
+
+
+def columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
+    """Return the columns of the table as a learner takes them."""
+    if not learner.takes_categories:
+        return LearnerColumns.plain(table.schema)
+    # Other libraries have limits for the number of categories.
+    return LearnerColumns.of(table.schema, codes=isinstance(learner, Boosting | Blended))
 
 
 def separate_column(

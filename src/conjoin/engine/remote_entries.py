@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.entries import (
     AVERAGED,
     KINDS,
@@ -19,7 +20,6 @@ from conjoin.engine.entries import (
     engine_average,
     entry_of_engine,
 )
-from conjoin.engine.steps import Analysed
 from conjoin.engine.study import Study
 from conjoin.engine.wide import Wide
 from conjoin.strategies.average import FEWEST_DATASETS, summarise

@@ -26,15 +26,16 @@ from conjoin.engine.sampling import take_sample
 from conjoin.engine.study import Study, make_study
 from conjoin.engine.wide import Wide, gather
 from conjoin.learners.schema import LearnedSchema
+from conjoin.models.problem import LeastSquares
 from conjoin.progress_parts import report, split_progress
 
 if TYPE_CHECKING:
     from conjoin._typing import IntArray, Progress
     from conjoin.api.request import Request
+    from conjoin.engine.analysed import Analysed
     from conjoin.engine.analysis import Analysis
     from conjoin.engine.corrected import Analyse
     from conjoin.engine.remote import Reduced
-    from conjoin.engine.steps import Analysed
     from conjoin.learners.rows import Learner
     from conjoin.tables import DatasetCollection
 
@@ -148,7 +149,7 @@ def _combine(
 def _study_of(wide: Wide, predictions: "IntArray", study: Study) -> Study:
     """Return the study of the columns and some of the predictions."""
     basis, folds = wide.take(predictions)
-    return replace(study, basis=basis, given=replace(study.given, folds=folds), scatter=None)
+    return replace(study, basis=basis, given=LeastSquares(folds), scatter=None)
 
 
 def _without_rows(sample: "DatasetCollection", study: Study) -> Rows:

@@ -100,11 +100,13 @@ class RemoteRows:
         """Do the work on every partition, in one go: rows are moved between partitions once."""
         import dask
 
+        engine: Any = dask
+
         def of_part(part: Any) -> Found | None:
             return work(self._batch(nw.from_native(part, eager_only=True))) if len(part) else None
 
         parts: Any = frame.to_native()
-        for found in dask.compute(*(dask.delayed(of_part)(one) for one in parts.to_delayed())):
+        for found in engine.compute(*(engine.delayed(of_part)(one) for one in parts.to_delayed())):
             if found is not None:
                 yield found
 

@@ -140,7 +140,8 @@ def gather(learned: LearnedColumns, table: Reduced) -> Wide:
         for total, part in zip(sums, (m.G, m.h, m.q, m.n, m.w)):
             total[cells] += part
         low, high = np.minimum(low, least), np.maximum(high, most)
-    found = Moments(*(total.reshape(K, F, *total.shape[1:]) for total in sums))
+    G, h, yy, n, w = (total.reshape(K, F, *total.shape[1:]) for total in sums)
+    found = Moments(G, h, yy, n, w)
     return _scaled(first, found, (low, high), p)
 
 
