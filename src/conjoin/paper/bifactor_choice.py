@@ -137,6 +137,25 @@ def task_clusters(fit: BiFactor, count: int) -> IntArray:
 
     Ward's method clusters the rows of T, each column of T multiplied by the length of its column
     of F. Their distances are then those of the slopes, and do not depend on the split into F and T.
+
+    Parameters
+    ----------
+    fit : BiFactor
+        Fitted factors of K datasets.
+    count : int
+        Number of clusters; with K or more, every dataset is its own.
+
+    Returns
+    -------
+    array, shape (K,)
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    >>> slopes = np.array([[1.0], [-1.0], [1.1]])
+    >>> moments = Moments.from_rows(np.stack([X] * 3), slopes * X[:, 0])
+    >>> task_clusters(fit_bifactor(moments, 1, 1e-6, intercept=False), 2).tolist()
+    [0, 1, 0]
     """
     K = len(fit.T)
     if count >= K or K == 1:

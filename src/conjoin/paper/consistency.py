@@ -178,8 +178,6 @@ def bootstrapped_error(
     Examples
     --------
     >>> X, y = np.array([[1.0], [2.0]]), np.array([1.0, 4.0])
-    >>> bootstrapped_error(np.array([1.0]), X, y, M=2000) == np.mean([0.0, 4.0])
-    False
     >>> abs(bootstrapped_error(np.array([1.0]), X, y, M=2000) - 2.0) < 0.1
     True
     """

@@ -55,7 +55,24 @@ def MLP1(source: Source = "text", *, random_state: int = 0) -> "MLP":
 
 
 def MLP2(source: Source = "text", *, random_state: int = 0) -> "MLP":
-    """Return the paper's network with two hidden layers; arguments as in `MLP1`.
+    """Return the paper's network with two hidden layers.
+
+    Parameters
+    ----------
+    source : {"text", "scripts"}, default "text"
+        As in `MLP1`.
+    random_state : int, default 0
+        Random seed.
+
+    Returns
+    -------
+    MLP
+        Settings of a network, for `partition(representation=...)`.
+
+    Raises
+    ------
+    ArgumentError
+        If `source` is unknown.
 
     Examples
     --------
