@@ -48,7 +48,9 @@ DOORS = {("result.plots", "report.html"), ("result.plots", "report.plots"),
 MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8
 # What users call, whose arguments are options.
 FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__init__",
-         "estimators.join.__init__", "representations.embedding.embed")  # fmt: skip
+         "estimators.join.__init__", "representations.embedding.embed", "cli.paper.algorithm1",
+         "cli.paper.algorithm2", "cli.paper.algorithm3", "cli.paper.bounds",
+         "cli.reproduce.reproduce")  # fmt: skip
 
 
 @dataclass

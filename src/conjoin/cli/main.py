@@ -24,6 +24,7 @@ from conjoin.api.request import (
 )
 from conjoin.checks import check_choice
 from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, takes
+from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
 from conjoin.errors import (
@@ -344,6 +345,7 @@ def report(
 
 
 app.command()(reproduce)
+app.add_typer(paper)
 
 
 @contextmanager
