@@ -41,6 +41,10 @@ class StoredAnalysis:
     stability: Stability | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
 
+    def knows(self, name: str) -> bool:
+        """Say whether figures are there: a file computes nothing."""
+        return True
+
     @property
     def steps(self) -> tuple[Step[str], ...]:
         """The steps to the clusters."""
