@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 CORE = """
 import tempfile, conjoin
 from conjoin.datasets import load_washington_bikes, make_clusters
-assert len(load_washington_bikes()["rentals"]) == 6563
+assert len(load_washington_bikes()["rentals"]) == 6365
 tables = make_clusters(sizes=(2, 1), n=40, p=2, distance=2.0).tables()
 result = conjoin.partition(tables, target="y")
 assert result.clusters == [["d1", "d2"], ["d3"]], result.clusters

@@ -15,9 +15,10 @@ COLDEST, WARMEST, PERCENT, WIND = -8, 39, 100, 67
 
 
 def main() -> None:
-    """Keep the second year from 6 in the morning, with the units of the measurements."""
+    """Keep the second year without public holidays, in the units of the measurements."""
     original = pd.read_csv(sys.argv[1])
-    kept = original[(original["yr"] == 1) & (original["hr"] >= FIRST_HOUR)]
+    ordinary = (original["yr"] == 1) & (original["holiday"] == 0)
+    kept = original[ordinary & (original["hr"] >= FIRST_HOUR)]
     table = pd.DataFrame(
         {
             "weekday": pd.to_datetime(kept["dteday"]).dt.day_name(),
@@ -25,8 +26,7 @@ def main() -> None:
             "temperature": (kept["temp"] * (WARMEST - COLDEST) + COLDEST).round(1),
             "humidity": (kept["hum"] * PERCENT).round().astype(int),
             "wind": (kept["windspeed"] * WIND).round().astype(int),
-            "bad_weather": kept["weathersit"] >= 3,
-            "holiday": kept["holiday"].astype(bool),
+            "bad_weather": (kept["weathersit"] >= 3).astype(int),
             "rentals": kept["cnt"],
         }
     )

@@ -66,9 +66,9 @@ def washington_bikes_path() -> str:
 
 
 def load_washington_bikes() -> dict[str, Any]:
-    """Return hourly bike rentals in Washington, D.C., in 2012 with the weather, 6,563 rows.
+    """Return hourly bike rentals in Washington, D.C., in 2012 with the weather, 6,365 rows.
 
-    The datasets are the days of the week: column `weekday` has 7 values, with about 940 hours each.
+    The datasets are the days of the week: column `weekday` has 7 values, with about 900 hours each.
     The target is `rentals`. Hours are from 6 in the morning to 11 in the evening.
 
     Returns
@@ -84,7 +84,7 @@ def load_washington_bikes() -> dict[str, Any]:
     --------
     >>> bikes = load_washington_bikes()
     >>> sorted(bikes)[:3], len(bikes["weekday"])
-    (['bad_weather', 'holiday', 'hour'], 6563)
+    (['bad_weather', 'hour', 'humidity'], 6365)
     """
     return read_columns(washington_bikes_path())
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WIDTH = 88  # characters of a line: what a terminal and a notebook show without wrapping
 # Lines of the longest tables; frames have all of them.
-MOST_CLUSTERS, MOST_COEFFICIENTS = 20, 40
+MOST_CLUSTERS, MOST_COEFFICIENTS = 20, 25
 NAMES_WIDTH = 44  # characters for the datasets of a cluster: what the other columns leave
 
 
