@@ -12,16 +12,10 @@
       this.frame.title = "search";
       document.body.appendChild(this.frame);
       const inside = this.frame.contentWindow;
-      window.addEventListener("message", (event) => {
-        if (event.source !== inside) return;
-        const copy = new MessageEvent("message", { data: event.data });
-        this.dispatchEvent(copy);
-        if (this.onmessage) this.onmessage(copy);
-      });
       inside.document.open();
       inside.document.write("<!doctype html><html lang='en'><title>search</title><body></body></html>");
       inside.document.close();
-      inside.postMessage = (data) => parent.postMessage(data, "*");
+      inside.postMessage = (data) => setTimeout(() => this.receive(data));
       inside.importScripts = (...scripts) =>
         scripts.reduce((before, script) => before.then(() => this.load(script)), Promise.resolve());
       this.ready = this.load(url);
@@ -34,6 +28,12 @@
         script.onload = done;
         this.frame.contentDocument.body.appendChild(script);
       });
+    }
+
+    receive(data) {
+      const message = new MessageEvent("message", { data });
+      this.dispatchEvent(message);
+      if (this.onmessage) this.onmessage(message);
     }
 
     postMessage(data) {
