@@ -19,7 +19,6 @@ from conjoin.families import Label
 from conjoin.result.assigning import assign, known_target
 from conjoin.result.fits import Fit
 from conjoin.result.learners import Learners
-from conjoin.result.outputs import Outputs
 from conjoin.result.plots import Plots
 from conjoin.result.predictor import Predicted, Predictor
 from conjoin.result.protocol import AnalysisProtocol
@@ -39,7 +38,7 @@ RENAMED = {"evidence": "analysis", "history": "ledger()", "verdicts": "ledger()"
 
 
 @dataclass(frozen=True)
-class Partition(Plots, Learners, Outputs):
+class Partition(Plots, Learners):
     """Which datasets to train together, and how good each way of sharing them is.
 
     Parameters

@@ -6,8 +6,10 @@ A result enters; a file or a page is written, or matplotlib axes leave. The work
 
 from typing import Any
 
+from conjoin.result.outputs import Outputs
 
-class Plots:
+
+class Plots(Outputs):
     """Methods that save, report and draw a result; `self` is a `Partition`."""
 
     def save(self: Any, path: Any, *, evidence: bool = False) -> None:
