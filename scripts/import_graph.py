@@ -22,7 +22,7 @@ ORDER = (
     ("checks",),
     ("strategies names",),  # strategies/__init__.py: names only
     ("api.request",),  # every option, before all that takes one
-    ("files", "families", "linalg", "execution", "progress"),
+    ("files", "families", "linalg", "execution", "progress", "progress_parts"),
     ("moments",),
     ("models",),
     ("criterion",),

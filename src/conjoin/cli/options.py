@@ -123,6 +123,8 @@ def _value(name: str, value: Any) -> Any:
     """Return the value of an option as Python takes it."""
     if name == "by":
         return list(dict.fromkeys(value)) if value else None
+    if name == "sample_rows" and value and value.isdigit():
+        return int(value)
     if name in LISTS and value:
         return [part.strip() for part in value.split(",")]
     return value or None if name in LISTS else value

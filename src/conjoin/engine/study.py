@@ -15,13 +15,15 @@ from conjoin.api.request import Request
 from conjoin.engine.coordinates import locate
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
-from conjoin.models.effort import MANY_DATASETS
+from conjoin.models.effort import MANY_DATASETS, works_by_rows
 from conjoin.models.glm_families import family_of
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
-from conjoin.models.problem import LeastSquares, Problem
+from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Dealt, Moments, deal_rows
+from conjoin.moments.collinear import precise
+from conjoin.moments.rows import RowFolds
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
@@ -123,11 +125,16 @@ def make_study(
         scatter = Scatter.of_folds(data.folds) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
-    family, folds = family_of(data.response), int(request.folds)
-    if family is not None and len(starts) - 1 > MANY_DATASETS:
-        folds = min(folds, max(folds // 2, FEWEST_FOLDS))
+    family, folds = family_of(data.response), fold_count(data, request)
     if dealt is None:
         dealt = deal_rows(X, y, starts, folds, int(request.random_state))
+    columns = X.shape[1] + int(request.intercept)
+    if (
+        family is None
+        and request.method == "auto"
+        and works_by_rows(np.diff(starts), columns, folds)
+    ):
+        return _of_rows(data, request, dealt, folds)
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, dealt=dealt)
     if family is None:
         scatter = None
@@ -142,6 +149,29 @@ def make_study(
     given = Likelihood.of(rows, dealt.fold, folds, family)
     weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
     return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
+
+
+def fold_count(data: DatasetCollection, request: Request) -> int:
+    """Return the number of folds."""
+    folds = int(request.folds)
+    if family_of(data.response) is not None and len(data.names) > MANY_DATASETS:
+        return min(folds, max(folds // 2, FEWEST_FOLDS))
+    return folds
+
+
+def deal_folds(data: DatasetCollection, request: Request) -> tuple[int, Dealt]:
+    """Return the number of folds, and the fold of every row of a collection."""
+    folds = fold_count(data, request)
+    return folds, deal_rows(data.X, data.y, data.starts, folds, int(request.random_state))
+
+
+def _of_rows(data: DatasetCollection, request: Request, dealt: Dealt, folds: int) -> Study:
+    """Return a study whose rows stand for moments."""
+    X, y, w = data.X, data.y, data.weights
+    basis = precise(X, w, Basis.from_rows(X, y, w, intercept=request.intercept))
+    rows = RowFolds(basis.design(X), basis.response(y), w, data.starts, dealt.fold, folds)
+    weights = dataset_weights(rows.w.sum(axis=1), request.weigh_by)
+    return Study(basis, RowLeastSquares(rows), Response(), weights, dealt.copies, dealt=dealt)
 
 
 def _of_moments(

@@ -99,7 +99,6 @@ class Join(BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = Request.intercept,
         limit: bool = PredictionOptions.limit,
         representation: Any = Request.representation,
-        learn_share: float = Request.learn_share,
         random_state: int = Request.random_state,
         feature_names: Sequence[str] | None = None,
         verbose: bool = False,
@@ -122,7 +121,6 @@ class Join(BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.limit = limit
         self.representation = representation
-        self.learn_share = learn_share
         self.random_state = random_state
         self.feature_names = feature_names
         self.verbose = verbose
@@ -218,8 +216,6 @@ class Join(BaseEstimator):  # type: ignore[misc]
             family=self._family(),
             intercept=self.fit_intercept,
             representation=self.representation,
-            # Without a representation the share means nothing: a search may try both.
-            learn_share=Request.learn_share if self.representation is None else self.learn_share,
         )
 
     def _check_parameters(self) -> None:

@@ -58,14 +58,19 @@ class GroupedModel:
 
 
 def grouped_column(
-    learner: Learner, rows: LearnerRows, group: IntArray, labels: IntArray, rest: PredictedColumn
+    learner: Learner,
+    rows: LearnerRows,
+    group: IntArray,
+    labels: IntArray,
+    rest: PredictedColumn,
+    fewest: int = FEWEST_ROWS,
 ) -> PredictedColumn:
-    """Cross-fit the learner in every cluster, and train it on all rows of each."""
+    """Cross-fit the learner in every cluster of `fewest` rows, and train it on all rows of each."""
     held_out, models = rest.held_out.copy(), {}
     label = labels[rows.dataset]
     for cluster in range(int(labels.max()) + 1):
         own: BoolArray = label == cluster
-        if not has_enough(rows.y[own], group[own], int(group.max()) + 1):
+        if not has_enough(rows.y[own], group[own], int(group.max()) + 1, fewest):
             continue
         several = int(np.sum(labels == cluster)) > 1
         part = replace(rows.take(own), named=several)
@@ -75,11 +80,11 @@ def grouped_column(
     return PredictedColumn(held_out, GroupedModel(labels, models, rest.model), rest.settings)
 
 
-def has_enough(y: FloatArray, group: IntArray, groups: int) -> bool:
+def has_enough(y: FloatArray, group: IntArray, groups: int, fewest: int = FEWEST_ROWS) -> bool:
     """Say whether rows are enough to train and judge a model.
 
     There are some in every group, and the target (n,) varies outside each.
     """
-    if len(y) < FEWEST_ROWS or len(np.unique(group)) < groups:
+    if len(y) < fewest or len(np.unique(group)) < groups:
         return False
     return all(np.ptp(y[group != g]) > 0 for g in range(groups))

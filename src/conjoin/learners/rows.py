@@ -12,6 +12,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.families import Response
+from conjoin.text import quoted
 
 UNKNOWN = -1  # the number of a dataset that was not there at fitting
 
@@ -38,6 +39,8 @@ class LearnerRows:
         What the target is.
     named : bool
         Whether the learner sees the dataset as one more category.
+    labels : tuple of str, optional
+        Names of the datasets, for messages.
     """
 
     X: FloatArray
@@ -49,6 +52,7 @@ class LearnerRows:
     categories: tuple[int, ...]
     response: Response = Response()
     named: bool = True
+    labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -58,6 +62,13 @@ class LearnerRows:
         """Select rows by their numbers or by a mask."""
         own = (one[rows] for one in (self.X, self.y, self.w, self.dataset))
         return replace(self, **dict(zip(("X", "y", "w", "dataset"), own)))
+
+    def in_words(self) -> str:
+        """Return how many rows there are, and of which datasets."""
+        present = [str(self.labels[k]) for k in np.unique(self.dataset)] if self.labels else []
+        several = f" of {len(present)} datasets ({quoted(present)})"
+        one = f" of dataset {present[0]!r}" if present else ""
+        return f"{len(self):,} rows{several if len(present) > 1 else one}"
 
     @property
     def lines(self) -> int:
@@ -85,10 +96,13 @@ class CrossFitted:
         Linear predictors.
     settings : plain mapping
         What was chosen by the left-out loss, such as rounds and leaves; `fit` takes it.
+    models : tuple of Model
+        The model outside each group, if they were to be kept.
     """
 
     held_out: FloatArray
     settings: dict[str, Any]
+    models: tuple["Model", ...] = ()
 
 
 class Learner(Protocol):
@@ -103,9 +117,17 @@ class Learner(Protocol):
         """Whether it takes categories as codes and missing values as nan."""
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
-        """Predict each group (n,) of rows by a model of the others; choose the settings."""
+        """Predict each group (n,) of rows by a model of the others; choose the settings.
+
+        With `keep` the models are returned as well.
+        """
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> Model:
         """Train on all rows with given settings."""
@@ -116,11 +138,18 @@ class Learner(Protocol):
     def quicker(self) -> "Learner":
         """Return the learner in a form that takes less time, for many small models."""
 
+    def for_few_rows(self) -> "Learner | None":
+        """Return the learner for a single dataset of few rows; None if it has no such form."""
+
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return settings that predict about as well in less time."""
 
     def given_settings(self) -> dict[str, Any] | None:
         """Return the settings if there is nothing to choose, else None."""
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time."""
 
 
 def lines_of(response: Response) -> int:

@@ -14,13 +14,19 @@ from conjoin.families import Label
 from conjoin.models.newcomer import Prior
 from conjoin.moments import Basis
 from conjoin.result.arrays import plain_to_array
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.result.store import DETAIL_ARRAYS, PLACEMENT_ARRAYS, PRIOR_ARRAYS, SCORE_NUMBERS
-from conjoin.result.values import Assignment, Merge
+from conjoin.result.values import THEORY, Assignment, Merge
 from conjoin.tables.schema import Schema
+
+
+def common_model_from_plain(plain: Mapping[str, Any] | None) -> CommonModel | None:
+    """Return what is known of the common model; older files, and those of lines, have nothing."""
+    return None if plain is None else CommonModel.from_plain(plain)
 
 
 def fits_from_plain(fits: Mapping[str, Any], schema: Schema, limits: Limits) -> list[Fit]:
@@ -57,7 +63,10 @@ def merge_from_plain(line: Mapping[str, Any], names: Sequence[str], score: PairS
         name: float("nan" if line.get(name) is None else line[name])
         for name in ("p_value", "adjusted_p", "validated_change", "standard_error")
     }
-    return Merge(left, right, score.join, line["verdict"], gain, interval, score, **numbers)
+    kind = line.get("judged_by", THEORY)
+    return Merge(
+        left, right, score.join, line["verdict"], gain, interval, score, **numbers, judged_by=kind
+    )
 
 
 def score_from_plain(values: Mapping[str, Any]) -> PairScore:

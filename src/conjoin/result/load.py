@@ -17,6 +17,7 @@ from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.decode import (
     added_from_plain,
+    common_model_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
@@ -215,8 +216,8 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         placement=placement_from_plain(content["placement"], features),
         all_alternatives={
             name: tuple(
-                Alternative(c, verdict, float(gain), (float(low), float(high)))
-                for c, verdict, gain, low, high in lines
+                Alternative(c, verdict, float(gain), (float(low), float(high)), *kind)
+                for c, verdict, gain, low, high, *kind in lines
             )
             for name, lines in zip(names, content["alternatives"])
         },
@@ -227,5 +228,6 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
         changes=changes_from_plain(content.get("join_changes", []), names),
+        common_model=common_model_from_plain(content.get("common_model")),
         findings=Findings.from_plain(content.get("findings", {})),
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import PredictionOptions, documented
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import Label
@@ -197,19 +197,27 @@ class Partition(Plots, Learners):
             )
         return found
 
-    def ledger(self, most: int | None = None) -> tuple[Merge, ...]:
+    def ledger(
+        self, most: int | None = None, progress: Progress | None = None
+    ) -> tuple[Merge, ...]:
         """Return the joins that led to the clusters and the best joins refused, with verdicts.
+
+        Where clusters are about a learner (`learner` is not "linear"), the learner itself is
+        cross-validated for the first 12 lines, when the ledger is first asked for. That takes about
+        a second for each group of datasets. `Merge.judged_by` says which lines these are.
 
         Parameters
         ----------
         most : int, optional
             Number of lines at most. Verdicts on thousands of joins take seconds.
+        progress : callable, optional
+            Is called with the groups of datasets that were cross-validated, and with their number.
 
         Returns
         -------
         tuple of Merge
         """
-        return self.analysis.ledger(most)
+        return self.analysis.ledger(most, progress)
 
     def explain(self, name: str) -> tuple[Alternative, ...]:
         """Return what joining a dataset with its own cluster, or with the nearest others, is worth.
@@ -399,7 +407,9 @@ class Partition(Plots, Learners):
     def predictor(self) -> Predictor:
         """What predicts rows, here, in the estimators and for files."""
         added = {name: one.model for name, one in self.added.items()}
-        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added)
+        named = getattr(self.schema, "predictions", None) is not None
+        members = self.clusters if named else ()
+        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added, members)
 
     def assign(self, X: Any, y: Any) -> Assignment:
         """Fit a model to a new dataset from some rows with known target; nothing else is fitted.

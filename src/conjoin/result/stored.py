@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.found import Sides
@@ -40,6 +42,7 @@ class StoredAnalysis:
     known_improvements: dict[str, Improvements] = field(default_factory=dict)
     stability: Stability | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
+    common_model: CommonModel | None = None
 
     def knows(self, name: str) -> bool:
         """Say whether figures are there: a file computes nothing."""
@@ -50,7 +53,7 @@ class StoredAnalysis:
         """The steps to the clusters."""
         return tuple(Step(line.left, line.right, line.score) for line in self.lines)
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first lines of the ledger."""
         return self.lines[:most]
 
