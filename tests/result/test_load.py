@@ -112,7 +112,7 @@ def test_a_file_of_format_1_is_read_with_the_new_names(name):
 @pytest.mark.parametrize("name", ["model.json", "classes.json"])
 def test_a_file_of_format_1_is_written_in_the_new_format(name, tmp_path):
     result = conjoin.load(GOLDEN / name)
-    result.save(tmp_path / "new.json")
+    result.save(tmp_path / "new.json", evidence=True)
     assert json.loads((tmp_path / "new.json").read_text(encoding="utf-8"))["format_version"] == 2
     again = conjoin.load(tmp_path / "new.json")
     assert again == result

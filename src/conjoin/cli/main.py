@@ -142,6 +142,14 @@ def partition(
         Path | None,
         typer.Option("--report", metavar="FILE", help="HTML page to write the report to."),
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            metavar="DIR",
+            help="Folder for tables: clusters, datasets, strategies, verdicts, coefficients.",
+        ),
+    ] = None,
     as_json: Json = False,
     rule: Rule = None,
     *,
@@ -152,6 +160,7 @@ def partition(
     from conjoin.cli.show import MOST_STEPS_SHOWN, show_json, show_partition
     from conjoin.progress import progress_bar
     from conjoin.report.facts import facts
+    from conjoin.report.frames import write_csv
 
     if asked["representation"] is not None:
         check_choice("representation", asked["representation"], NETWORKS)
@@ -159,20 +168,26 @@ def partition(
         _check_folder(save)
     if report is not None:
         _check_page(report, "--report")
+    if csv is not None:
+        _check_tables(csv)
     with _notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
         _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:
-            result.save(save)
+            result.save(save, evidence=True)  # explain and report read it from the file
         if report is not None:
             result.report(report)
+        if csv is not None:
+            write_csv(result, csv)
     if as_json:
         show_json(facts(result))
         return
     show_partition(result)
     if report is not None:
         typer.echo(f"Report written to {report}")
+    if csv is not None:
+        typer.echo(f"Tables written to {csv}")
     if save is not None:
         typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
 
@@ -368,6 +383,16 @@ def _check_folder(path: Path, option: str = "--save") -> None:
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise ArgumentError(
             f"{option} {str(path)!r} cannot be written: name a file in a folder that exists."
+        )
+
+
+def _check_tables(path: Path) -> None:
+    """Refuse a folder that cannot be made."""
+    if path.exists() and not path.is_dir():
+        raise ArgumentError(f"--csv {str(path)!r} is a file; name a folder for the tables.")
+    if not path.absolute().parent.is_dir():
+        raise ArgumentError(
+            f"--csv {str(path)!r} cannot be made: its parent folder does not exist."
         )
 
 

@@ -30,7 +30,13 @@ from conjoin.tables.frame import with_castable_types
 from conjoin.tables.parse import all_fit, is_number
 from conjoin.tables.roles import Roles, close_match
 
-KIND_WORDS = {"number": "a number", "flag": "true/false", "category": "text", "date": "a date"}
+KIND_WORDS = {
+    "number": "a number",
+    "flag": "true/false",
+    "category": "text",
+    "date": "a date",
+    "vector": "a list of numbers",
+}
 
 
 @dataclass(frozen=True)
