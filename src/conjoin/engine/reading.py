@@ -35,7 +35,10 @@ def read(
             raise ArgumentError("query goes with files or a database; data is a table already.")
         roles = _roles(request, request.by)
         return _read_table(data, roles, request, request.columns, rows_needed, alone)
-    with open_source(data, by=request.by or (), query=request.query) as source, source.reading():
+    opened = open_source(
+        data, by=request.by or (), query=request.query, unsafe_query=request.unsafe_query
+    )
+    with opened as source, source.reading():
         roles = _roles(request, source.by or request.by)
         table = _wanted_columns(source.with_boolean_target(request.target), roles, request.columns)
         blocks = bool(source.by) and not request.by
