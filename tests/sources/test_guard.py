@@ -109,7 +109,7 @@ def test_unsafe_queries_are_the_users_choice(folder):
 
 
 def test_secrets_of_queries_reach_no_file_and_no_message(folder):
-    query = "SELECT *, 'password=s3cret' AS note FROM data"
+    query = "SELECT * FROM data -- password=s3cret"
     result = conjoin.partition("data.csv", target="y", by="s", query=query)
     assert "s3cret" not in str(result.settings)
     result.save("model.json")

@@ -54,7 +54,8 @@ def check_content(content: Any) -> None:
     members, errors = list_of(one_of(range(K))), map_of(list_of(number))
     merge = record(
         {"left": members, "right": members, "verdict": one_of(VERDICTS), "gain": number,
-         "interval": list_of(number, 2)}
+         "interval": list_of(number, 2)},
+        {"judged_by": text},
     )  # fmt: skip
     line = record({"score": both(record({"join": boolean}), map_of(_mark))})
     record(
@@ -128,10 +129,13 @@ def _mark(value: Any, what: str) -> None:
 
 def _alternative(C: int) -> Check:
     def check(value: Any, what: str) -> None:
-        list_of(anything, 5)(value, what)
+        list_of(anything)(value, what)
+        if len(value) not in (5, 6):  # the sixth says what judged it; older files lack it
+            raise fault(f"{what} has {len(value)} values")
         one_of(range(C))(value[0], what)
         one_of(VERDICTS)(value[1], what)
-        list_of(number)(value[2:], what)
+        list_of(number)(value[2:5], what)
+        list_of(text)(value[5:], what)
 
     return check
 

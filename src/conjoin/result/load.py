@@ -123,9 +123,10 @@ def _partition(content: Mapping[str, Any], objects: Sequence[Any]) -> Partition:
         schema = RepresentedSchema.of(schema, learned)
     if "predictions" in content:
         schema = schema_from_plain(schema, content["predictions"], names, objects)
-    limits = {n: (float(low), float(high)) for n, (low, high) in content["limits"].items()}
-    if list(limits) != list(schema.features):
-        raise fault(f"{len(limits)} limits do not fit {len(schema.features)} features")
+    ends = content["limits"]
+    if ends.keys() != set(schema.features):
+        raise fault(f"{len(ends)} limits do not fit {len(schema.features)} features")
+    limits = {name: (float(ends[name][0]), float(ends[name][1])) for name in schema.features}
     labels = dict(zip(names, content["labels"]))
     clusters: list[list[str]] = [[] for _ in range(max(content["labels"]) + 1)]
     for name, label in labels.items():

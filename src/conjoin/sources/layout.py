@@ -21,6 +21,7 @@ import duckdb
 
 from conjoin.errors import ReadError
 from conjoin.sources.sql import explain, quote_list, quote_name, quote_path, quote_text
+from conjoin.text import without_secrets
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_ENDINGS = (".parquet", ".pq")
@@ -120,11 +121,12 @@ def ending_of(name: str) -> str | None:
 
 def missing_file(path: Path) -> ReadError:
     """Return the error for a file that does not exist, with similar names in its folder."""
+    name = without_secrets(str(path))
     if not path.parent.is_dir():
-        return ReadError(f"File {str(path)!r} does not exist, nor does its folder; check the path.")
+        return ReadError(f"File {name!r} does not exist, nor does its folder; check the path.")
     close = difflib.get_close_matches(path.name, os.listdir(path.parent), n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "; check the path."
-    return ReadError(f"File {str(path)!r} does not exist{hint}")
+    return ReadError(f"File {name!r} does not exist{hint}")
 
 
 def kind_of(type_name: str) -> str:
