@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.engine import learner_clusters, learning, remote, remote_rows
+from conjoin.engine import curves, learner_clusters, learning, remote, remote_rows
 from conjoin.errors import ArgumentError
 
 pytestmark = [
@@ -65,6 +65,7 @@ def here(bent_table):
         patch.setattr(learning, "FEW_ROWS", 0)
         patch.setattr(learning, "MOST_SEPARATE", 0)
         patch.setattr(learner_clusters, "MOST_ROWS", 0)
+        patch.setattr(curves, "MOST_OPERATIONS", 0)
         return conjoin.partition(bent_table, target="sales", by="shop", learner=QUICK)
 
 
