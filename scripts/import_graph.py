@@ -43,7 +43,7 @@ ORDER = (
 )
 # Imports inside methods that go to a later room: a result can write its own report.
 DOORS = {("result.plots", "report.html"), ("result.plots", "report.plots"),
-         ("result.partition", "report.wording"), ("result.partition", "report.notices"),
+         ("result.partition", "report.headline"), ("result.partition", "report.notices"),
          ("result.comparison", "report.notices")}  # fmt: skip
 MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8
 # What users call, whose arguments are options.
