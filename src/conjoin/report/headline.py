@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 from conjoin.report.learners import learner_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import percent_of, unsigned
+from conjoin.report.paper_answer import (
+    is_of_the_paper,
+    partition_answer,
+    with_second_opinion,
+)
 from conjoin.report.strategies import plain_name
 from conjoin.report.wording import (
     Facts,
     change,
+    comparison_in_words,
     models_in_words,
     or_infinite,
 )
@@ -68,7 +74,7 @@ def headline(facts: Facts) -> list[str]:
     advised = advice(facts)
     plain = advised != strategy
     name = (plain_name(strategies) if advised == "clusters" else advised) if plain else strategy
-    found = [_first(facts, name, advised), _brings(facts, name)]
+    found = [*partition_answer(facts), _first(facts, name, advised), _brings(facts, name)]
     found += [
         *_unsearched(facts),
         *_carried(facts, name),
@@ -346,3 +352,11 @@ def _lowest(facts: Facts) -> list[str]:
         spread /= 2  # of a root, to first order
     sure = f" (standard error {unsigned(spread)})" if spread else ""
     return [f"Strategy '{lowest}' has the lowest error: its {measure.short} is {words}{sure}."]
+
+
+def comparison_headline(facts: Facts, a: str, b: str) -> str:
+    """Say whether to join two datasets; a method of the paper has the first word."""
+    if not is_of_the_paper(facts["method"]):
+        return comparison_in_words(facts, a, b)
+    own = {**facts, "method": "risk", "join": (facts["gain"] or 0) > 0}
+    return with_second_opinion(facts, comparison_in_words(own, a, b))
