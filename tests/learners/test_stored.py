@@ -125,6 +125,10 @@ def grouped(content):
     return next(one for one in content["predictions"]["models"] if one["kind"] == "grouped")
 
 
+def _empty_models(predictions):
+    predictions["models"] = [[] for _ in predictions["names"]]
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -135,7 +139,7 @@ def grouped(content):
         (lambda c: c["predictions"].update(names=["one"]), "1 names for"),
         (lambda c: c["predictions"].update(leads="yes"), "expected true or false"),
         (lambda c: c["predictions"]["datasets"].reverse(), "other datasets"),
-        (lambda c: c["predictions"].update(models=[[]] * 4), "lacks 'kind'"),
+        (lambda c: _empty_models(c["predictions"]), "lacks 'kind'"),
         (lambda c: c["predictions"]["columns"].pop(), "max_feature_idx is 3, expected 2"),
         (lambda c: c["predictions"]["columns"][0].update(features=[99]), "do not exist"),
         (lambda c: c["predictions"]["columns"][0].update(indicator=-1), "do not exist"),
