@@ -1,8 +1,12 @@
+import json
+import re
+
 import numpy as np
 import pytest
 
 import conjoin
 from conjoin.engine.learner_run import _free
+from conjoin.learners import boosting
 from tests.bent import QUICK, bent_tables
 
 
@@ -55,3 +59,32 @@ def test_names_of_predictions_are_free_for_every_line():
     assert _free("boosting", ("boosting 1",), 3) == "boosting_"
     assert _free("boosting", ("boosting 4",), 3) == "boosting"
     assert _free("boosting", ("boosting", "boosting_"), 1) == "boosting__"
+
+
+@pytest.mark.learner
+@pytest.mark.parametrize("kind", ["number", "class", "count"])
+def test_auto_gives_the_same_bits_for_any_threads_and_order_of_rows(kind, monkeypatch):
+    """LightGBM gets several threads here, as it does from 20,000 rows on."""
+    monkeypatch.setattr(boosting, "FEW_FOR_THREADS", 10)
+    monkeypatch.setattr(boosting, "MOST_ROUNDS", 60)  # quick
+    rng, tables = np.random.default_rng(0), bent_tables(datasets=2, n=60)
+    for one in tables.values():
+        if kind == "class":
+            one["y"] = np.where(one["y"] > 0, "yes", "no")
+        if kind == "count":
+            one["y"] = rng.poisson(np.exp(one["y"] / 2))
+    order = rng.permutation(60)
+    mixed = {name: {c: v[order] for c, v in one.items()} for name, one in tables.items()}
+    family = {"number": "gaussian", "class": "logistic", "count": "poisson"}[kind]
+    new, found = bent_tables(seed=9, datasets=1, n=20)["d0"], []
+    for threads, data in (("1", tables), ("2", tables), ("2", mixed)):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        result = conjoin.partition(data, target="y", family=family)
+        predict = result.predict_proba if kind == "class" else result.predict
+        trees = next(iter(result.schema.predictions.models.values()))
+        # The text of trees also tells the number of threads.
+        text = re.sub(r"num_threads: \d+", "", json.dumps(trees.to_plain([])))
+        found.append((np.asarray(predict(new, "d1")), text))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1] == found[2][1]
+    np.testing.assert_allclose(found[2][0], found[0][0], rtol=1e-9, atol=1e-9)

@@ -13,6 +13,7 @@ from conjoin.learners import blended as module
 from conjoin.learners.blended import LEAST_WEIGHT, Blended, BlendedModel, blended
 from conjoin.learners.boosting import Boosting
 from conjoin.learners.rows import UNKNOWN, LearnerRows
+from conjoin.models.row_losses import row_losses
 from conjoin.result.store import checksum
 
 GROUP = np.arange(300) % 5
@@ -94,10 +95,31 @@ def test_shapes_that_were_chosen_stay(found):
     assert learner.quicker() == Blended(Boosting().quicker())
 
 
-def test_classes_many_rows_and_given_trees_have_one_shape(rows, monkeypatch):
-    classes = replace(rows, y=(rows.y > 1) * 1.0, response=Response("logistic", ("no", "yes")))
-    learner = Blended(Boosting(rounds=5, shape="tiny"))
+def test_shapes_of_classes_are_averaged_by_their_log_loss(rows, monkeypatch):
+    shapes, kinds = ("usual", "tiny"), ("low", "mid", "top")
+    learner = Blended(Boosting(rounds=15), shapes)
+    classes = replace(
+        rows, y=np.digitize(rows.y, [0.5, 1.5]) * 1.0, response=Response("logistic", kinds)
+    )
+    found = learner.cross_fit(classes, GROUP)
+    assert found.held_out.shape == (300, 3)
+    own = [
+        row_losses(
+            replace(Boosting(rounds=15).quicker(), shape=shape).cross_fit(classes, GROUP).held_out,
+            classes.y,
+            classes.response,
+        ).mean()
+        for shape in shapes
+    ]
+    both = row_losses(found.held_out, classes.y, classes.response).mean()
+    assert both < 1.02 * min(own)
+    # A row of three classes has three lines, and costs as much as three rows.
+    monkeypatch.setattr(module, "MOST_ROWS", 899)
     assert "parts" not in learner.cross_fit(classes, GROUP).settings
+
+
+def test_many_rows_and_given_trees_have_one_shape(rows, monkeypatch):
+    learner = Blended(Boosting(rounds=5, shape="tiny"))
     monkeypatch.setattr(module, "MOST_ROWS", 299)
     settings = learner.cross_fit(rows, GROUP).settings
     assert "parts" not in settings

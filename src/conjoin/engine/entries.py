@@ -22,8 +22,9 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.engine.learning import FEW_ROWS, LearnedColumns
 from conjoin.engine.study import Study
-from conjoin.families import Response
+from conjoin.families import Response, softmax
 from conjoin.models.glm_families import contrasts
+from conjoin.models.held_out import HeldOut
 from conjoin.models.row_losses import row_losses
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
@@ -103,6 +104,12 @@ class Rows:
         each = self.table.weights * row_losses(held_out, self.table.y, self.response) / self.units
         cells = np.bincount(self.fold * K + self.dataset, each, minlength=F * K)
         return np.asarray(cells, dtype=np.float64).reshape(F, K)
+
+    def probabilities(self, held_out: FloatArray) -> HeldOut:
+        """Return the probabilities of classes that held-out linear predictors (n, L) stand for."""
+        table = self.table
+        y = table.y.astype(np.int64)
+        return HeldOut(softmax(held_out), y, table.weights, self.dataset)
 
     def mean_loss(self, losses: FloatArray) -> float:
         """Return the mean loss over datasets, by their weight, of losses (F, K)."""
@@ -235,6 +242,16 @@ def residual_entry(linear: Entry, learned: LearnedColumns, layout: Layout, rows:
     slopes = linear.slopes.copy()
     slopes[:, 0, layout.positions["residual"]] = 1.0
     return Entry(linear.intercept, slopes, rows.losses(held_out), held_out)
+
+
+def curves_entry(learned: LearnedColumns, study: Study, layout: Layout, rows: Rows) -> Entry:
+    """Return lines and curves as an entry of the average."""
+    assert learned.curve_lines is not None
+    intercept, slopes = lines_of(learned.curve_lines, study.basis, study.response)
+    padded = layout.padded(slopes, layout.line_columns(corrected=False))
+    padded[:, 0, layout.positions["curves"]] = 1.0
+    held_out = learned.found["curves"].held_out
+    return Entry(intercept, padded, rows.losses(held_out), held_out)
 
 
 def average_entries(
