@@ -20,6 +20,8 @@ is a dataset, with few datasets a fold of a dataset. A likelihood is minimised b
 its errors are working residuals around the average, which is then moved (`NEWTON_STEPS`).
 """
 
+import math
+
 import numpy as np
 from scipy.optimize import nnls
 
@@ -94,16 +96,16 @@ def share_of_gain(gain: FloatArray, unit: IntArray) -> float:
     """Return how far to go from a plain prediction towards a better one, between 0 and 1.
 
     `gain` (n,) is by how much each row's loss falls. With G its sum and s the standard error of G
-    over units, the share is G^2 / (G^2 + s^2), and 0 if G is not positive: what could be luck is
-    not taken, and of a gain of three standard errors nine tenths of the way.
+    over units, the share is G / s between 0 and 1: a gain of one standard error is taken entirely,
+    half of one half-way, and a loss not at all. (G^2 / (G^2 + s^2) was worse on small tables.)
 
-    >>> share_of_gain(np.array([1.0, 1.0, 1.2, 0.8]), np.arange(4)) > 0.9
-    True
+    >>> share_of_gain(np.array([1.0, 1.0, 1.2, 0.8]), np.arange(4))
+    1.0
     """
     total = np.bincount(unit, gain)[np.unique(unit)]
     G, U = float(total.sum()), len(total)
-    variance = U * float(np.var(total, ddof=1)) if U > 1 else 0.0
-    return G**2 / (G**2 + variance) if G > 0 else 0.0
+    error = math.sqrt(U * float(np.var(total, ddof=1))) if U > 1 else 0.0
+    return G / error if 0 < G < error else float(G > 0)
 
 
 def _on_simplex(H: FloatArray) -> FloatArray:
