@@ -58,7 +58,8 @@ def partition(
     progress : callable, optional
         Called with the number of steps done so far and in all.
     **options
-        Options of a criterion, such as `n`, `resamples` and `rule` of method="tuned".
+        Options of a criterion, such as `n`, `resamples` and `rule` of method="tuned". The delta of
+        the paper's inequalities is `paper_delta`.
 
     Returns
     -------
