@@ -62,7 +62,7 @@ def test_estimators_take_every_option_with_its_default(estimator):
             if name in NOT_HERE and name not in NAMES_OF_SKLEARN:
                 continue
             assert found.pop(NAMES_OF_SKLEARN.get(name, name)) == getattr(request_, name)
-    assert set(found) <= {"by", "verbose", "family"}
+    assert set(found) <= {"by", "feature_names", "verbose", "family"}
 
 
 @pytest.mark.parametrize(

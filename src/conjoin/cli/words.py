@@ -37,7 +37,9 @@ def with_options(message: str) -> str:
     message = message.replace("features=[...]", "--features A,B")
     message = message.replace("drop_outliers=False", "--keep-outliers")
     message = re.sub(
-        r"\b(drop_outliers|robust|overparametrised)=True", lambda found: OPTIONS[found[1]], message
+        r"\b(drop_outliers|robust|overparametrised|unsafe_query)=True",
+        lambda found: OPTIONS[found[1]],
+        message,
     )
     message = LISTED.sub(
         lambda found: f"--{found[1]} " + shlex.quote(found[2].replace("', '", ",")), message

@@ -258,6 +258,10 @@ class LearnedAnalysis:
         """Number of rows that are exact copies of another row of their dataset."""
         return self.main.copies
 
+    def knows(self, name: str) -> bool:
+        """Say whether "details" or "stability" was asked for before."""
+        return self.main.knows(name)
+
     @property
     def stability(self) -> "Stability | None":
         """How often datasets are together when the search sees random halves of the rows."""
