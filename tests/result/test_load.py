@@ -98,7 +98,7 @@ def test_paths_without_a_file(tmp_path):
 
 
 def test_a_file_that_is_too_large(tmp_path, monkeypatch):
-    monkeypatch.setattr("conjoin.result.load.MOST_BYTES", 2**20)
+    monkeypatch.setattr("conjoin.result.document.MOST_BYTES", 2**20)
     path = tmp_path / "large.json"
     with path.open("wb") as file:
         file.truncate(2**20 + 1)

@@ -4,21 +4,16 @@ A path enters, a `Partition` leaves; its analysis is what the file holds (`Store
 of version 0.1 are read too.
 """
 
-import errno
-import json
-import os
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from conjoin.api.request import RENAMED_ARGUMENTS, RENAMED_METHODS
 from conjoin.errors import ConjoinError, ReadError
 from conjoin.learners.beside import Trusted, beside, objects_from_bytes
 from conjoin.learners.stored import learner_from_plain, schema_from_plain
 from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
-from conjoin.result.checked import check_content, fault
+from conjoin.result.checked import fault
 from conjoin.result.decode import (
     added_from_plain,
     common_model_from_plain,
@@ -29,6 +24,7 @@ from conjoin.result.decode import (
     score_from_plain,
     scores_from_plain,
 )
+from conjoin.result.document import read_bytes, read_content, reason_of
 from conjoin.result.findings import Findings
 from conjoin.result.found import (
     changes_from_plain,
@@ -37,14 +33,10 @@ from conjoin.result.found import (
     stability_from_plain,
 )
 from conjoin.result.partition import Partition
-from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum, checksum_of
+from conjoin.result.store import checksum_of
 from conjoin.result.stored import StoredAnalysis
 from conjoin.result.values import Alternative
 from conjoin.tables.schema import Schema
-from conjoin.version import __version__
-
-# Largest model file that is read. Files of 10,000 datasets and 50 columns are below 100 MB.
-MOST_BYTES = 2**30
 
 
 def load(path: str | Path, *, trusted: Trusted = None) -> Partition:
@@ -85,36 +77,14 @@ def load(path: str | Path, *, trusted: Trusted = None) -> Partition:
 
 def load_with_extra(path: str | Path, trusted: Trusted = None) -> tuple[Partition, dict[str, Any]]:
     """Read a result and the values kept beside it."""
-    document = _read(Path(path))
-    name = Path(path).name
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ReadError(
-            f"File {name!r} is no model of conjoin; expected a file written by save or --save."
-        )
-    version = document.get("format_version")
-    if version not in (1, FORMAT_VERSION):
-        raise ReadError(
-            f"File {name!r} has model format {version!r} (written by conjoin "
-            f"{document.get('conjoin')}), but conjoin {__version__} reads formats 1 and "
-            f"{FORMAT_VERSION}; use the version that wrote it, or fit the model again."
-        )
-    content: Any = document.get("content")
-    if checksum(content) != document.get("checksum"):
-        raise ReadError(
-            f"File {name!r} was changed after it was written: its checksum does not fit; fit the "
-            "model again, or fetch the original."
-        )
+    content = read_content(Path(path))
     try:
-        if version == 1:
-            content = _from_version_1(content)
-        check_content(content)
         objects = _objects(Path(path), content.get("beside"), trusted)
         return _partition(content, objects), _extra(content["extra"], objects)
     except ConjoinError:
         raise
-    except Exception as error:  # a part that `check_content` does not know does not fit
-        reason = f"{type(error).__name__}: {str(error).splitlines()[0][:80] if str(error) else ''}"
-        raise fault(f"a part of it does not fit ({reason.rstrip(' :')})") from None
+    except Exception as error:  # a part that `result.checked` does not know does not fit
+        raise fault(f"a part of it does not fit ({reason_of(error)})") from None
 
 
 def _objects(path: Path, known: Mapping[str, Any] | None, trusted: Trusted) -> list[Any]:
@@ -143,83 +113,6 @@ def _extra(extra: Mapping[str, Any], objects: Sequence[Any]) -> dict[str, Any]:
     if "learner" in params:
         params["learner"] = learner_from_plain(params["learner"], objects)
     return {**extra, **({"params": params} if params else {})}
-
-
-def _read(path: Path) -> Any:
-    try:
-        text = read_bytes(path).decode("utf-8", errors="surrogatepass")
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
-    except ReadError:
-        raise
-    except FileNotFoundError:
-        raise ReadError(f"File {str(path)!r} does not exist; check the path.") from None
-    except OSError as error:
-        raise ReadError(f"File {str(path)!r} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):  # neither text nor JSON, whole or cut
-        raise ReadError(
-            f"File {path.name!r} is no model of conjoin, or only part of one; expected a file "
-            "written by save or --save."
-        ) from None
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a regular file of bearable size; a device would never end.
-
-    Raises
-    ------
-    ReadError
-        If it is no regular file, or larger than `MOST_BYTES`.
-    """
-    mode = path.stat()
-    if stat.S_ISDIR(mode.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not stat.S_ISREG(mode.st_mode):
-        raise ReadError(f"{str(path)!r} is a device or a pipe; expected a model file.")
-    if mode.st_size > MOST_BYTES:
-        raise ReadError(
-            f"File {path.name!r} has {mode.st_size / 2**30:.1f} GiB, more than any model of "
-            f"conjoin ({MOST_BYTES // 2**30} GiB); expected a file written by save or --save."
-        )
-    return path.read_bytes()
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a mapping; a key that stands twice could mean either value."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a file of version 0.1 in the present form."""
-    # The criterion of a pair, for Algorithm 3, kept its name.
-    greedy = content["grouping"] == "greedy"
-    methods = {} if greedy else {**RENAMED_METHODS, "risk": "auto"}
-
-    def renamed(options: Mapping[str, Any]) -> dict[str, Any]:
-        found = {RENAMED_ARGUMENTS.get(name, name): value for name, value in options.items()}
-        if "method" in found:
-            found["method"] = methods.get(found["method"], found["method"])
-        return found
-
-    ledger = [
-        {**step, **line} for step, line in zip(content["history"], content["verdicts"], strict=True)
-    ]
-    extra = dict(content["extra"])
-    if "params" in extra:
-        extra["params"] = renamed(extra["params"])
-    return {
-        **content,
-        "settings": renamed(content.get("settings", {})),
-        "method": methods.get(content["method"], content["method"]),
-        "ledger": ledger,
-        "extra": extra,
-    }
 
 
 def _partition(content: Mapping[str, Any], objects: Sequence[Any]) -> Partition:
