@@ -1,4 +1,4 @@
-"""Standard error of the difference between the default and BiFactor on BB.
+"""Standard error of the difference between the default and BiFactor (identity) on BB.
 
     python -m scripts.close_call FOLDER
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.paper.tables.methods import fit_bifactor, fit_default
+from conjoin.paper.tables.methods import BIFACTOR_IDENTITY, DEFAULT, FITS
 from conjoin.paper.tables.protocol import REPRESENTATIONS, draw, embed, halves, select
 from conjoin.paper.tables.real import SMALL
 from conjoin.paper.tables.sets import GroupedRows, load
@@ -28,7 +28,7 @@ def differences(rows: GroupedRows, name: str, splits: int) -> FloatArray:
         train, test = halves(rows, name, s, 0)
         learned = embed(rows, REPRESENTATIONS["MLP1"](select(rows, train)))
         sample = select(learned, draw(train, FEW_ROWS, name, s, 0, 0)[0])
-        ours, theirs = (fit(sample, 0)[0] for fit in (fit_default, fit_bifactor))
+        ours, theirs = (fit(sample, 0)[0] for fit in (FITS[DEFAULT], FITS[BIFACTOR_IDENTITY]))
         for k, own in enumerate(test):
             X, y = learned.X[own], learned.y[own]
             total[own] += (ours(k, X) - y) ** 2 - (theirs(k, X) - y) ** 2

@@ -61,7 +61,8 @@ def partition(
         Called with the number of steps done so far and in all. By default a bar appears on a
         terminal if the call takes more than three seconds.
     **options
-        Options of a criterion, such as `n`, `resamples` and `rule` of method="tuned".
+        Options of a criterion, such as `n`, `resamples` and `rule` of method="tuned". The delta of
+        the paper's inequalities is `paper_delta`.
 
     Returns
     -------
