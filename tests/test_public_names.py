@@ -35,11 +35,12 @@ NAMES = {
     """,
 }
 RESULT = """
-    adding added analysis assign calibration classes cluster_cost clusters coefficients columns
-    errors explain family features grouping improvements labels learner ledger linear method
-    metrics models notices outliers plot_calibration plot_coefficients plot_errors plot_gains
-    plot_tree pooled predict predict_encoded predict_proba predictor reach report representation
-    save schema scores settings stability strategy summary to_frame using weights
+    added adding analysis assign calibration classes cluster_cost clusters coefficients columns
+    departures errors explain family features grouping importance improvements labels learner
+    ledger linear method metrics models notices outliers partial_dependence plot_calibration
+    plot_coefficients plot_errors plot_gains plot_tree pooled predict predict_encoded
+    predict_proba predictor reach report representation save schema scores settings stability
+    strategy summary to_frame using weights
 """
 
 
