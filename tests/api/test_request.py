@@ -105,7 +105,8 @@ OTHERS = {
     "strategy": "best", "grouping": "agglomerative",
     "weigh_by": "rows", "delta": 0.2, "verdict": "gaussian", "folds": 7, "random_state": 3,
     "features": ["a"],
-    "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",
+    "weights": "w", "missing": "drop", "columns": "impute", "sample_rows": 5000,
+    "query": "SELECT 1",
     "category": ["a"], "ignore": ["b"], "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1",
 }  # fmt: skip

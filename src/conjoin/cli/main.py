@@ -23,7 +23,8 @@ from conjoin.api.request import (
     Request,
 )
 from conjoin.checks import check_choice
-from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, takes
+from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
+from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
 from conjoin.errors import (
@@ -230,6 +231,7 @@ def predict(
         ),
     ],
     query: Query = None,
+    unsafe_query: UnsafeQuery = False,
     trust: Trust = None,
     *,
     asked: dict[str, Any],
@@ -249,7 +251,13 @@ def predict(
     loaded = load(model, trusted=trust)
     with _notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
-            loaded, data, output, PredictionOptions(**asked), query=query, progress=progress
+            loaded,
+            data,
+            output,
+            PredictionOptions(**asked),
+            query=query,
+            unsafe_query=unsafe_query,
+            progress=progress,
         )
     typer.echo(f"{rows:,} rows with {columns_in_words(columns)} written to {output}")
 
@@ -279,6 +287,7 @@ def assign(
         ),
     ] = None,
     query: Query = None,
+    unsafe_query: UnsafeQuery = False,
     as_json: Json = False,
     trust: Trust = None,
 ) -> None:
@@ -301,10 +310,12 @@ def assign(
         check_output(output)
     loaded, extra = load_with_extra(model, trust)
     with _notes():
-        found = assign_source(loaded, data, by, query=query)
+        found = assign_source(loaded, data, by, query=query, unsafe_query=unsafe_query)
         more, written = loaded.adding(found), None
         if output is not None:
-            written = predict_source(more, data, output, query=query, by=by)
+            written = predict_source(
+                more, data, output, query=query, unsafe_query=unsafe_query, by=by
+            )
         if save is not None:
             save_model(more, save, extra)
     lines = assignment_facts(loaded, found)
@@ -359,6 +370,7 @@ def report(
 
 
 app.command()(reproduce)
+app.add_typer(paper)
 
 
 @contextmanager
@@ -378,10 +390,9 @@ def _notes() -> Iterator[None]:
 
 def _check_folder(path: Path, option: str = "--save") -> None:
     """Refuse a file that cannot be written before the work is done, not after."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ArgumentError(
-            f"{option} {str(path)!r} cannot be written: name a file in a folder that exists."
-        )
+    from conjoin.files import check_writable
+
+    check_writable(path, f"{option} {str(path)!r}")
 
 
 def _check_tables(path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Request
-from conjoin.engine.coordinates import locate
+from conjoin.engine.coordinates import basis_of_rows, locate
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
 from conjoin.models.effort import MANY_DATASETS, works_by_rows
@@ -21,9 +21,7 @@ from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.models.scatter import Scatter
-from conjoin.moments import Basis, Dealt, Moments, deal_rows
-from conjoin.moments.collinear import precise
-from conjoin.moments.rows import RowFolds
+from conjoin.moments import Basis, Dealt, Moments, RowFolds, deal_rows
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
@@ -151,6 +149,15 @@ def make_study(
     return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
 
 
+def _of_rows(data: DatasetCollection, request: Request, dealt: Dealt, folds: int) -> Study:
+    """Return a study whose rows stand for moments."""
+    X, y, w = data.X, data.y, data.weights
+    basis = basis_of_rows(X, y, w, intercept=request.intercept)
+    rows = RowFolds(basis.design(X), basis.response(y), w, data.starts, dealt.fold, folds)
+    weights = dataset_weights(rows.w.sum(axis=1), request.weigh_by)
+    return Study(basis, RowLeastSquares(rows), Response(), weights, dealt.copies, dealt=dealt)
+
+
 def fold_count(data: DatasetCollection, request: Request) -> int:
     """Return the number of folds."""
     folds = int(request.folds)
@@ -163,15 +170,6 @@ def deal_folds(data: DatasetCollection, request: Request) -> tuple[int, Dealt]:
     """Return the number of folds, and the fold of every row of a collection."""
     folds = fold_count(data, request)
     return folds, deal_rows(data.X, data.y, data.starts, folds, int(request.random_state))
-
-
-def _of_rows(data: DatasetCollection, request: Request, dealt: Dealt, folds: int) -> Study:
-    """Return a study whose rows stand for moments."""
-    X, y, w = data.X, data.y, data.weights
-    basis = precise(X, w, Basis.from_rows(X, y, w, intercept=request.intercept))
-    rows = RowFolds(basis.design(X), basis.response(y), w, data.starts, dealt.fold, folds)
-    weights = dataset_weights(rows.w.sum(axis=1), request.weigh_by)
-    return Study(basis, RowLeastSquares(rows), Response(), weights, dealt.copies, dealt=dealt)
 
 
 def _of_moments(

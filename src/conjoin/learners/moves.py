@@ -94,5 +94,7 @@ def _trained(
     """Give the model of some rows outside each group, in threads."""
     groups = range(int(group.max()) + 1)
     return in_threads(
-        lambda g: learner.fit(rows.take(inside & (group != g)), settings), groups, alone=False
+        lambda g: learner.fit(rows.take(inside & (group != g)), settings),
+        groups,
+        alone=not learner.in_threads,
     )

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from conjoin.report.frames import table_of
+from conjoin.report.headline import in_short
 from conjoin.report.learners import learner_in_words
 from conjoin.report.measure import measure_of
 from conjoin.report.numbers import number
-from conjoin.report.wording import by_error, in_short, weight_in_words
+from conjoin.report.wording import by_error, weight_in_words
 from conjoin.text import printable
 
 if TYPE_CHECKING:

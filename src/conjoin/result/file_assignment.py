@@ -27,6 +27,7 @@ def assign_source(
     by: Sequence[str] | None = None,
     *,
     query: str | None = None,
+    unsafe_query: bool = False,
 ) -> dict[str, Assignment]:
     """Return the model of every dataset in the sources that was not there at fitting.
 
@@ -35,7 +36,8 @@ def assign_source(
     a warning, and so are datasets that were there at fitting.
     """
     target = model.schema.roles.target
-    with open_source(sources, by=tuple(by or ()), query=query) as source, source.reading():
+    opened = open_source(sources, by=tuple(by or ()), query=query, unsafe_query=unsafe_query)
+    with opened as source, source.reading():
         columns = source.relation.columns
         if target not in columns:
             raise DataError(

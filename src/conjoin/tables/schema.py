@@ -62,9 +62,8 @@ class Schema:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the numbers that columns become, in order."""
-        return tuple(
-            name for e in self.encodings for name in e.features() if name not in self.constant
-        )
+        constant = set(self.constant)
+        return tuple(name for e in self.encodings for name in e.features() if name not in constant)
 
     @property
     def features(self) -> tuple[str, ...]:
