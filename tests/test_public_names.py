@@ -30,8 +30,10 @@ NAMES = {
         make_pair seoul_bikes_path washington_bikes_path
     """,
     paper: """
-        BiFactor Bound ClassificationBounds Direct Gaussian Oracle Setting Tuned compare_classes
-        fit_bifactor moore_penrose_error subgradient_estimator validate_bifactor
+        Algorithm1 Algorithm2 Assumption2 BiFactor Bound ClassificationBounds Direct Gaussian
+        MLP1 MLP2 Oracle Setting Tuned algorithm3 assumption2 bootstrapped_error compare_classes
+        error_of_fit fit_bifactor joint_moore_penrose_error moore_penrose moore_penrose_error
+        subgradient_estimator task_clusters validate_bifactor
     """,
 }
 RESULT = """
