@@ -34,7 +34,6 @@ def on_files(files: Files, config: Any) -> Files:
         "reference/commands.md": site_pages.commands_page(),
         "changelog.md": site_pages.moved_page(ROOT / "CHANGELOG.md"),
         "speed.md": site_pages.moved_page(ROOT / "benchmarks" / "speed" / "README.md"),
-        "name-map.md": site_pages.name_map_page(),
         "gallery/index.md": site_pages.gallery_page(),
     }
     pages |= {f"gallery/{e.name}.md": site_pages.example_page(e) for e in site_pages.examples()}

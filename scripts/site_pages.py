@@ -176,33 +176,6 @@ def moved_page(path: Path, title: str | None = None) -> str:
     return re.sub(r"^# .*$", f"# {title}", text, count=1, flags=re.MULTILINE) if title else text
 
 
-def name_map_page() -> str:
-    """Return where each part of the paper is in the code, from the package's own words."""
-    from conjoin import paper
-
-    rows = [
-        f"| `conjoin.paper.{name}` | {_first(getattr(paper, name))} |" for name in paper.__all__
-    ]
-    return "\n".join(
-        [
-            "# Name map",
-            "",
-            "Where the paper's algorithms, theorems and contestants are in the code. The criteria "
-            'are also methods: `method="tuned"`, `"bound"`, `"direct"`, and `grouping="greedy"` '
-            "is Algorithm 3.",
-            "",
-            "| name | what it is |",
-            "|---|---|",
-            *rows,
-            "",
-        ]
-    )
-
-
-def _first(value: Any) -> str:
-    return _cell((value.__doc__ or "").strip().split("\n\n")[0])
-
-
 # --- the gallery ---------------------------------------------------------------------------------
 
 

@@ -30,18 +30,19 @@ NAMES = {
         make_pair seoul_bikes_path washington_bikes_path
     """,
     paper: """
-        Algorithm1 Algorithm2 Assumption2 BiFactor Bound ClassificationBounds Direct Gaussian MLP1
-        MLP2 Oracle Setting Tuned algorithm3 assumption2 bootstrapped_error compare_classes
+        Algorithm1 Algorithm2 Assumption2 BiFactor Bound ClassificationBounds Direct Gaussian
+        MLP1 MLP2 Oracle Setting Tuned algorithm3 assumption2 bootstrapped_error compare_classes
         error_of_fit fit_bifactor joint_moore_penrose_error moore_penrose moore_penrose_error
         subgradient_estimator task_clusters validate_bifactor
     """,
 }
 RESULT = """
-    adding added analysis assign calibration classes cluster_cost clusters coefficients columns
-    errors explain family features grouping improvements labels learner ledger linear method
-    metrics models notices outliers plot_calibration plot_coefficients plot_errors plot_gains
-    plot_tree pooled predict predict_encoded predict_proba predictor reach report representation
-    save schema scores settings stability strategy summary to_frame using weights
+    added adding analysis assign calibration classes cluster_cost clusters coefficients columns
+    departures errors explain family features grouping importance improvements labels learner
+    ledger linear method metrics models notices outliers partial_dependence plot_calibration
+    plot_coefficients plot_errors plot_gains plot_tree pooled predict predict_encoded
+    predict_proba predictor reach report representation save schema scores settings stability
+    strategy summary to_frame using weights
 """
 
 

@@ -49,13 +49,6 @@ def test_the_reference_has_every_command_and_option():
                 assert f"`{one.opts[0]}`" in page
 
 
-def test_the_name_map_has_all_of_the_paper():
-    from conjoin import paper
-
-    page = site_pages.name_map_page()
-    assert all(f"`conjoin.paper.{name}`" in page for name in paper.__all__)
-
-
 def test_the_gallery_has_ten_scripts_with_one_idea_each():
     found = list(site_pages.examples())
     assert len(found) >= 10
