@@ -8,6 +8,7 @@ from typer.main import get_command
 
 import conjoin
 from conjoin.api.compare import compare
+from conjoin.api.described import described
 from conjoin.api.partition import partition
 from conjoin.api.request import (
     PAIR_METHODS,
@@ -15,7 +16,6 @@ from conjoin.api.request import (
     PairRequest,
     PredictionOptions,
     Request,
-    described,
 )
 from conjoin.cli.main import app
 from conjoin.cli.options import flag_of
@@ -106,7 +106,8 @@ OTHERS = {
     "weigh_by": "rows", "delta": 0.2, "verdict": "gaussian", "folds": 7, "random_state": 3,
     "features": ["a"],
     "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",
-    "category": ["a"], "ignore": ["b"], "drop_outliers": True, "robust": True,
+    "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
+    "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1", "learn_share": 0.3,
 }  # fmt: skip
 
@@ -122,6 +123,7 @@ def test_functions_pass_every_option_on(monkeypatch, name):
     for module, step in ((partition_module, "run"), (compare_module, "compare_pair")):
         monkeypatch.setattr(module, step, lambda *args: seen.append(args))
     given = {"representation": "mlp1"} if name == "learn_share" else {}
+    given |= {"time": "day"} if name in ("horizon", "gap") else {}
     partition("data", **{"target": "y", **given, name: OTHERS[name]})
     assert getattr(seen[0][0], name) == OTHERS[name]
     if name in described(PairRequest):
@@ -137,6 +139,7 @@ def test_estimators_pass_every_option_on(estimator, name):
     if parameter not in estimator().get_params() or name == "by":
         return  # a role of columns, which X has
     given = {"representation": "mlp1"} if name == "learn_share" else {}
+    given |= {"time": "day"} if name in ("horizon", "gap") else {}
     request = estimator(**{**given, parameter: OTHERS[name]})._request()
     assert getattr(request, name) == OTHERS[name]
 

@@ -25,8 +25,9 @@ def test_numbers_become_moments_and_classes_keep_their_rows():
 
 
 def test_datasets_or_rows_count_the_same():
-    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "datasets"), [0.5, 0.5])
-    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "rows"), [0.25, 0.75])
+    every = np.array([True, True])
+    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "datasets", every), [0.5, 0.5])
+    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "rows", every), [0.25, 0.75])
 
 
 def test_counts_have_a_dispersion():

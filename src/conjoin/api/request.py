@@ -9,12 +9,14 @@ the estimators; a test compares all of them. This module imports nothing heavy, 
 `conjoin --help` needs it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any
 
+from conjoin.api.described import Option, default_of, described, option
 from conjoin.checks import check_choice, check_count, check_level, check_seed
+from conjoin.durations import check_gap, check_horizon
 from conjoin.errors import ArgumentError
 from conjoin.strategies import LEARNER_STRATEGIES, STRATEGIES
 
@@ -31,61 +33,11 @@ VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
 
 # Options that say what columns are; a schema holds them, not the settings of a result.
-ROLES = ("target", "by", "features", "weights", "category", "ignore", "strategy")
+ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
 
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
 RENAMED_METHODS = {"mallows": "risk"}
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Option:
-    """How one option is described, spelled and checked.
-
-    Parameters
-    ----------
-    help : str
-        One or two sentences, for the command line and for docstrings.
-    kind : str
-        What values are, in the manner of numpydoc; by default the choices.
-    choices : tuple of str
-        Values that are allowed; empty if any are.
-    check : callable, optional
-        Called with the name and the value; raises `ArgumentError`.
-    metavar : str
-        What stands for the value in help texts.
-    flag : str
-        Name on the command line, if it is not the name of the option.
-    short : str
-        Short flag, such as "-t".
-    python_help : str
-        What a docstring says in addition.
-    opposite : str
-        Flag for False, of an option that is true, false or None.
-    """
-
-    help: str
-    kind: str = ""
-    choices: tuple[str, ...] = ()
-    check: Callable[[str, Any], None] | None = None
-    metavar: str = "NAME"
-    flag: str = ""
-    short: str = ""
-    python_help: str = ""
-    opposite: str = ""
-
-    def described(self) -> str:
-        """Return what values are, for a docstring."""
-        if self.kind:
-            return self.kind
-        words = [f'"{choice}"' for choice in self.choices]
-        return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "str"
-
-
-def _option(default: Any, help: str, **settings: Any) -> Any:
-    return field(default=default, metadata={"option": Option(help, **settings)})
 
 
 def _check_share(name: str, value: Any) -> None:
@@ -124,14 +76,14 @@ class Question:
     target: str = field(
         metadata={"option": Option("Column to predict.", kind="str", metavar="COLUMN", short="-t")}
     )
-    features: Any = _option(
+    features: Any = option(
         None,
         "Columns to use; by default all others.",
         kind="list of str, optional",
         metavar="A,B,...",
         python_help="All others are those that are not the target, the names or the weights.",
     )
-    weights: str | None = _option(
+    weights: str | None = option(
         None,
         "Column of row weights.",
         kind="str, optional",
@@ -139,7 +91,7 @@ class Question:
         python_help="A weight of 2 means that the row is twice as precise (half the noise "
         "variance), not that it occurs twice.",
     )
-    family: str = _option(
+    family: str = option(
         "auto",
         "What the target is.",
         choices=FAMILIES,
@@ -147,7 +99,7 @@ class Question:
         python_help='"gaussian" is a number (least squares), "logistic" a class, "poisson" a '
         'count. "auto" takes text and true/false for classes and numbers for numbers.',
     )
-    missing: str = _option(
+    missing: str = option(
         "indicator",
         "What is done about missing values.",
         choices=MISSING,
@@ -155,7 +107,7 @@ class Question:
         python_help='"indicator" fills in the median and adds a column that says so, "median" only '
         'fills in, "drop" leaves the row out, "raise" is an error.',
     )
-    columns: str | None = _option(
+    columns: str | None = option(
         None,
         "Columns that some datasets lack.",
         kind='"intersect" or "impute", optional',
@@ -164,20 +116,37 @@ class Question:
         python_help='"intersect" leaves them out, "impute" treats them as missing. By default they '
         "are an error.",
     )
-    category: Any = _option(
+    category: Any = option(
         None,
         "Number columns that are categories (codes).",
         kind="list of str, optional",
         metavar="A,B,...",
         python_help="Each frequent value gets a 0/1 feature, as for text.",
     )
-    ignore: Any = _option(
+    ignore: Any = option(
         None,
         "Columns to leave out, such as identifiers.",
         kind="list of str, optional",
         metavar="A,B,...",
     )
-    drop_outliers: bool | None = _option(
+    time: str | None = option(
+        None,
+        "Column of dates or numbers that orders rows in time.",
+        kind="str, optional",
+        metavar="COLUMN",
+        python_help="Models are then judged on rows that come after those they were fitted to, and "
+        "verdicts allow noise that depends on the rows before. The column stays a feature unless "
+        "`ignore` names it. conjoin loads all rows into memory.",
+    )
+    repeat: str | None = option(
+        None,
+        "Column that names whom a row is about, such as a patient.",
+        kind="str, optional",
+        metavar="COLUMN",
+        python_help="Rows with the same value stay in one fold, and verdicts allow noise that they "
+        "share. The column is no feature. conjoin loads all rows into memory.",
+    )
+    drop_outliers: bool | None = option(
         None,
         "Leave rows with gross errors out, or keep them.",
         kind="bool, optional",
@@ -187,15 +156,15 @@ class Question:
         "By default conjoin works with and without these rows. If the answers differ, it returns "
         "the one without them. True leaves them out, False keeps them.",
     )
-    robust: bool = _option(
+    robust: bool = option(
         False,
         "Huber weights on rows; numbers only.",
         kind="bool",
         python_help="Rows far from their model count less. Weights are found from robust fits of "
         "each dataset. Rows with gross errors are left out, unless drop_outliers is False.",
     )
-    intercept: bool = _option(True, "Whether models have an intercept.", kind="bool")
-    delta: float = _option(
+    intercept: bool = option(True, "Whether models have an intercept.", kind="bool")
+    delta: float = option(
         0.1,
         "Level of verdicts and intervals.",
         kind="float",
@@ -203,7 +172,7 @@ class Question:
         metavar="NUMBER",
         python_help="A verdict is wrong with at most this probability.",
     )
-    verdict: str = _option(
+    verdict: str = option(
         "robust",
         "What verdicts assume about the noise.",
         choices=VERDICTS,
@@ -212,7 +181,7 @@ class Question:
         '"gaussian" assumes normal noise that is equal inside a dataset: its level is exact then, '
         "and it decides a little more often. For classes and counts it changes nothing.",
     )
-    random_state: int = _option(
+    random_state: int = option(
         0,
         "Random seed.",
         kind="int",
@@ -224,13 +193,13 @@ class Question:
     options: Mapping[str, Any] = field(default_factory=dict)  # those of a criterion, such as `n`
 
     def __post_init__(self) -> None:
-        for name, option in described(type(self)).items():
+        for name, one in described(type(self)).items():
             value = getattr(self, name)
-            if option.choices and not (value is None and _default(type(self), name) is None):
+            if one.choices and not (value is None and default_of(type(self), name) is None):
                 if isinstance(value, str) or name != "method":
-                    check_choice(name, value, option.choices)
-            if option.check is not None:
-                option.check(name, value)
+                    check_choice(name, value, one.choices)
+            if one.check is not None:
+                one.check(name, value)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values, without the roles of columns.
@@ -241,6 +210,7 @@ class Question:
         found["method"] = self.method_name
         found["learner"] = self.learner_name
         found["random_state"] = int(self.random_state)
+        found |= {k: str(found[k]) for k in ("horizon", "gap") if not _is_plain(found.get(k))}
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}
         return {**found, **plain}
 
@@ -263,7 +233,7 @@ class Question:
 class Request(Question):
     """What `partition` is asked for."""
 
-    by: Any = _option(
+    by: Any = option(
         None,
         "Column that names a row's dataset; repeatable.",
         kind="str or list of str, optional",
@@ -271,7 +241,7 @@ class Request(Question):
         short="-b",
         python_help="Several columns name it together. Without it each file or table is a dataset.",
     )
-    method: Any = _option(
+    method: Any = option(
         "auto",
         "What finds the clusters.",
         kind='str or criterion, default "auto"',
@@ -282,7 +252,7 @@ class Request(Question):
         'comparison: "evidence", "validated", "chow", "bic", "kmeans", and the paper\'s "tuned", '
         '"bound" and "direct".',
     )
-    learner: Any = _option(
+    learner: Any = option(
         "auto",
         "What is trained on rows: auto, linear, boosting.",
         kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
@@ -291,7 +261,7 @@ class Request(Question):
         'them. "auto" takes both, weighted by their error on held-out rows. A regressor, '
         "classifier or pipeline of scikit-learn takes the place of the trees.",
     )
-    strategy: str = _option(
+    strategy: str = option(
         "auto",
         "Which models the datasets get.",
         choices=("auto", "best", *STRATEGIES, *LEARNER_STRATEGIES),
@@ -300,7 +270,7 @@ class Request(Question):
         '"best" is the strategy with the lowest error. Clusters and their models are in the result '
         "whatever is chosen.",
     )
-    grouping: str | None = _option(
+    grouping: str | None = option(
         None,
         "How pairs become clusters.",
         kind='"agglomerative" or "greedy", optional',
@@ -309,13 +279,13 @@ class Request(Question):
         python_help='"greedy" is Algorithm 3 of the paper and needs a criterion. By default the '
         "way that suits the method.",
     )
-    weigh_by: str = _option(
+    weigh_by: str = option(
         "datasets",
         "What counts the same in errors.",
         choices=("datasets", "rows"),
         metavar="WHAT",
     )
-    folds: int = _option(
+    folds: int = option(
         10,
         "Folds of cross-validation.",
         kind="int",
@@ -323,13 +293,30 @@ class Request(Question):
         metavar="NUMBER",
         python_help="Classes and counts of more than 300 datasets use half as many, at least 5.",
     )
-    query: str | None = _option(
+    horizon: Any = option(
+        None,
+        "How far ahead models predict, such as '4 weeks'.",
+        kind="number, str or timedelta, optional",
+        check=check_horizon,
+        metavar="LENGTH",
+        python_help="Goes with `time`. A number counts days, or the units of a column of numbers. "
+        "By default a model predicts until the next one is fitted.",
+    )
+    gap: Any = option(
+        None,
+        "Time between the last row of a fit and the first it predicts.",
+        kind="number, str or timedelta, optional",
+        check=check_gap,
+        metavar="LENGTH",
+        python_help="Goes with `time`, for rows that are known late. By default there is none.",
+    )
+    query: str | None = option(
         None,
         "SELECT over the files, as table 'data'.",
         kind="str, optional",
         metavar="SQL",
     )
-    representation: Any = _option(
+    representation: Any = option(
         None,
         "Network that learns features: mlp1 or mlp2.",
         kind='"mlp1", "mlp2", Representation, transformer or function, optional',
@@ -337,7 +324,7 @@ class Request(Question):
         "scikit-learn transformer or a function of rows work too. conjoin then loads all rows "
         "into memory.",
     )
-    learn_share: float = _option(
+    learn_share: float = option(
         0.5,
         "Share of the rows that train the network.",
         kind="float",
@@ -354,6 +341,12 @@ class Request(Question):
                 "'risk' in partition is now 'auto', the default."
             )
         super().__post_init__()
+        for name in ("horizon", "gap"):
+            if getattr(self, name) is not None and self.time is None:
+                raise ArgumentError(
+                    f"{name}={getattr(self, name)!r} needs time: name the column that orders rows, "
+                    "such as time='date'."
+                )
         if self.representation is None and self.learn_share != Request.learn_share:
             raise ArgumentError(
                 f"learn_share={self.learn_share!r} is for a representation, and there is none; "
@@ -365,7 +358,7 @@ class Request(Question):
 class PairRequest(Question):
     """What `compare` is asked for."""
 
-    learner: Any = _option(
+    learner: Any = option(
         "linear",
         "What is trained on rows: auto, linear, boosting.",
         kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
@@ -374,7 +367,7 @@ class PairRequest(Question):
         'other learner is from cross-validation. "boosting" are boosted trees (LightGBM). "auto" '
         "is the one of the two with the lower error on held-out rows.",
     )
-    method: Any = _option(
+    method: Any = option(
         "risk",
         "What makes the point decision.",
         kind='str or criterion, default "risk"',
@@ -389,7 +382,7 @@ class PairRequest(Question):
 class PredictionOptions:
     """How rows are predicted."""
 
-    on_unseen: str = _option(
+    on_unseen: str = option(
         "pooled",
         "Model of a dataset not there at fitting.",
         choices=ON_UNSEEN,
@@ -397,7 +390,7 @@ class PredictionOptions:
         python_help='"pooled" is one model for all, "nearest" that of the most similar cluster, '
         '"raise" an error.',
     )
-    limit: bool = _option(
+    limit: bool = option(
         True,
         "Whether features stay near the training range.",
         kind="bool",
@@ -407,15 +400,6 @@ class PredictionOptions:
 
     def __post_init__(self) -> None:
         check_choice("on_unseen", self.on_unseen, ON_UNSEEN)
-
-
-def described(request: type) -> dict[str, Option]:
-    """Return the options of a request by name, in the order of its class."""
-    return {one.name: one.metadata["option"] for one in fields(request) if "option" in one.metadata}
-
-
-def _default(request: type, name: str) -> Any:
-    return getattr(request, name, None)
 
 
 def _is_plain(value: Any) -> bool:
@@ -430,42 +414,3 @@ def refuse_renamed(options: Mapping[str, Any]) -> None:
                 f"{name}={options[name]!r} is now called {RENAMED_ARGUMENTS[name]}="
                 f"{options[name]!r}."
             )
-
-
-def documented(*requests: type, leave_out: tuple[str, ...] = ()) -> Callable[[Function], Function]:
-    """Put the descriptions of options in place of `{options}` in a docstring."""
-
-    def decorate(function: Function) -> Function:
-        text = function.__doc__ or ""
-        indent = next(
-            line[: len(line) - len(line.lstrip())]
-            for line in text.splitlines()
-            if line.strip() == "{options}"
-        )
-        lines = []
-        for request in requests:
-            for name, option in described(request).items():
-                if name not in leave_out:
-                    lines += _entry(name, option, request, indent)
-        function.__doc__ = text.replace(f"{indent}{{options}}", "\n".join(lines))
-        return function
-
-    return decorate
-
-
-def _entry(name: str, option: Option, request: type, indent: str) -> list[str]:
-    """Return the lines of one parameter in a docstring."""
-    kind, default = option.described(), _default(request, name)
-    if default is not None and "default" not in kind:
-        kind += (
-            f", default {default!r}" if not isinstance(default, str) else f' (default "{default}")'
-        )
-    words = f"{option.help} {option.python_help}".strip()
-    lines, line = [f"{indent}{name} : {kind}"], ""
-    for word in words.split():
-        if line and len(indent) + 4 + len(line) + 1 + len(word) > 100:
-            lines.append(f"{indent}    {line}")
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*lines, f"{indent}    {line}"]

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
-from conjoin.api.request import NETWORKS, Option, Request, described
+from conjoin.api.described import Option, described
+from conjoin.api.request import NETWORKS, Request
 
 LISTS = ("features", "category", "ignore")  # options whose values are separated by commas
 

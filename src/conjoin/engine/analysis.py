@@ -15,7 +15,12 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.details import make_details
-from conjoin.engine.errors import estimate_errors, find_improvements, held_out_losses
+from conjoin.engine.errors import (
+    estimate_errors,
+    find_improvements,
+    held_out_losses,
+    mean_error,
+)
 from conjoin.engine.placing import learned_priors, make_placement
 from conjoin.engine.stability import find_stability
 from conjoin.engine.verdicts import Verdicts, make_verdicts
@@ -170,9 +175,7 @@ class Analysis:
         )
         rows, weights = np.asarray(self.facts.sizes), self.study.weights
         return [
-            self._model(
-                coef[k[0]], int(rows[k].sum()), float(np.average(errors[k], weights=weights[k]))
-            )
+            self._model(coef[k[0]], int(rows[k].sum()), mean_error(errors[k], weights[k]))
             for k in self._members
         ]
 
@@ -180,7 +183,7 @@ class Analysis:
     def _pooled_model(self) -> "Fit":
         """One model for all datasets, which serves those not there at fitting."""
         errors = self._errors_by_dataset(self.chosen.pooled.losses)
-        error = float(np.average(errors, weights=self.study.weights))
+        error = mean_error(errors, self.study.weights)
         return self._model(self.chosen.pooled.coef[0], int(np.sum(self.facts.sizes)), error)
 
     def _model(self, beta: FloatArray, rows: int, error: float) -> "Fit":
@@ -188,7 +191,8 @@ class Analysis:
 
     def _errors_by_dataset(self, losses: FloatArray) -> FloatArray:
         """Return mean losses (K,) from losses (F, K), in working units."""
-        return losses.sum(axis=0) / self.start.problem.moments.w
+        problem = self.start.problem
+        return np.where(problem.tested, losses.sum(axis=0) / problem.moments.w, np.nan)
 
     @property
     def _labels(self) -> IntArray:
@@ -324,7 +328,7 @@ class Analysis:
         assert fold_coef is not None  # a likelihood keeps them
         names, classes = self.facts.names, response.classes
         return self._once(
-            f"scores of {strategy}", lambda: score(given.rows.held_out(fold_coef), names, classes)
+            f"scores of {strategy}", lambda: score(given.held_out(fold_coef), names, classes)
         )
 
     @property

@@ -174,7 +174,8 @@ class LearnedAnalysis:
         return self._fit(entry.intercept[0], entry.slopes[0], rows, self.errors[best].error)
 
     def _errors_by_dataset(self, losses: FloatArray) -> FloatArray:
-        return losses.sum(axis=0) / self._w
+        tested = self.linear.start.problem.tested
+        return np.where(tested, losses.sum(axis=0) / self._w, np.nan)
 
     @property
     def _w(self) -> FloatArray:
@@ -228,13 +229,16 @@ class LearnedAnalysis:
             return self._once(known, lambda: None)
         if not classes or entry is None or entry.held_out is None:
             return (self.linear if strategy not in OF_CLUSTERS else self.main).scored(strategy)
-        held_out, table = entry.held_out, self.rows.table
+        held_out, table, own = entry.held_out, self.rows.table, self.rows.tested
         names = self.linear.facts.names
         return self._once(
             known,
             lambda: score(
                 HeldOutClasses(
-                    softmax(held_out), table.y.astype(np.int64), table.weights, self.rows.dataset
+                    softmax(held_out[own]),
+                    table.y[own].astype(np.int64),
+                    table.weights[own],
+                    self.rows.dataset[own],
                 ),
                 names,
                 classes,

@@ -13,8 +13,9 @@ from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
+from conjoin.learners.forward import forward_groups
 from conjoin.learners.grouped import grouped_column, has_enough
-from conjoin.learners.rows import Learner, LearnerRows
+from conjoin.learners.rows import Learner, LearnerRows, Past
 from conjoin.tables import DatasetCollection
 
 # Groups of rows that are held out together. Each is a model of its own; five leave four fifths of
@@ -86,6 +87,7 @@ class LearningTask:
         K = len(table.names)
         dataset = np.repeat(np.arange(K), table.sizes)
         assert study.dealt is not None  # a learner reads rows
+        group, past = groups_and_past(study)
         order = np.lexsort((table.weights, study.dealt.rank, dataset))
         rows = LearnerRows(
             columns.transform(table.X)[order],
@@ -96,8 +98,9 @@ class LearningTask:
             columns.names,
             columns.categories,
             table.response,
+            past=None if past is None else past.take(order),
         )
-        return cls(learner, columns, rows, order, held_out_groups(study)[order])
+        return cls(learner, columns, rows, order, group[order])
 
     def column(
         self,
@@ -112,7 +115,7 @@ class LearningTask:
         group = self.group
         if target is not None:
             rows = replace(rows, y=target)
-        if (not named or target is not None) and len(rows) > MANY_ROWS:
+        if (not named or target is not None) and len(rows) > MANY_ROWS and rows.past is None:
             group = group % 2
         return predict_column(self.learner, rows, group, nested=nested, progress=progress)
 
@@ -134,15 +137,23 @@ class LearningTask:
 
 def held_out_groups(study: Study) -> IntArray:
     """Return the group (n,) of every row that is held out together."""
-    assert study.dealt is not None  # a learner reads rows
-    folds = int(study.given.folds.shape[1])
-    return groups_of_folds(study.dealt.fold, folds, min(GROUPS, folds))
+    return groups_and_past(study)[0]
+
+
+def groups_and_past(study: Study) -> tuple[IntArray, Past | None]:
+    """Return the group (n,) of every row, and what models see where rows are ordered in time."""
+    dealt, folds = study.dealt, int(study.given.folds.shape[1])
+    assert dealt is not None  # a learner reads rows
+    if dealt.forward is not None:
+        return forward_groups(dealt.forward, dealt.rank, GROUPS)
+    return groups_of_folds(dealt.fold, folds, min(GROUPS, folds)), None
 
 
 def enough_rows(table: DatasetCollection, study: Study) -> bool:
     """Say whether there are enough rows for a learner: some in every group, and targets vary."""
-    group = held_out_groups(study)
-    return has_enough(table.y, group, min(GROUPS, int(study.given.folds.shape[1])))
+    group, past = groups_and_past(study)
+    groups = min(GROUPS, int(study.given.folds.shape[1])) if past is None else len(past.sees)
+    return has_enough(table.y, group, groups, past)
 
 
 def learn_columns(
@@ -156,7 +167,8 @@ def learn_columns(
     """Train the learner in every way; `linear` (n, lines) are held-out linear predictions."""
     task = LearningTask.of(learner, columns, table, study)
     n, K = len(task.rows), task.rows.datasets
-    nested = study.given.exact and (n <= FEW_ROWS or n < FEW_OWN * K)
+    # Models of the past have seen nothing of the groups after them, so nothing is to be nested.
+    nested = study.given.exact and task.rows.past is None and (n <= FEW_ROWS or n < FEW_OWN * K)
     found = {"named": task.column(nested=nested, progress=progress)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
     narrow = replace(task, learner=learner.narrowed(found["named"].settings).quicker())

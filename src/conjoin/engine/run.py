@@ -51,6 +51,7 @@ def run(
 
     # 1 Read.
     rows_needed = criterion is not None or representation is not None or request.robust
+    rows_needed = rows_needed or request.time is not None or request.repeat is not None
     table = read(data, request, rows_needed=rows_needed, alone=alone)
     check_method(table, request, criterion)
     task = Task(request, criterion, representation, settings, alone)

@@ -10,25 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.api.request import Request
 from conjoin.engine.coordinates import locate
+from conjoin.engine.ordering import deal_in_order, folds_for, robust_scatter
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
-from conjoin.models.effort import MANY_DATASETS
 from conjoin.models.glm_families import family_of
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
 from conjoin.models.scatter import Scatter
-from conjoin.moments import Basis, Dealt, Moments, deal_rows
+from conjoin.moments import Basis, Dealt, Forward, Moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
-
-# Folds of classes and counts from `MANY_DATASETS` on: half of those asked for, but at least this
-# many. Every fold is a pass over all rows, and errors of many datasets are known well enough.
-FEWEST_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -123,36 +119,42 @@ def make_study(
         scatter = Scatter.of_folds(data.folds) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
-    family, folds = family_of(data.response), int(request.folds)
-    if family is not None and len(starts) - 1 > MANY_DATASETS:
-        folds = min(folds, max(folds // 2, FEWEST_FOLDS))
+    family, folds = family_of(data.response), folds_for(data, request)
     if dealt is None:
-        dealt = deal_rows(X, y, starts, folds, int(request.random_state))
+        dealt, folds = deal_in_order(data, request, folds)
+    elif dealt.forward is not None or data.order is not None:
+        folds = int(dealt.fold.max()) + 1
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, dealt=dealt)
     if family is None:
         scatter = None
         if robust:
             Z, t = found.basis.design(X), found.basis.response(y)
-            moments = found.moments.union(1)
-            scatter = Scatter.of_rows(Z, t, w, starts, dealt.repeats, moments)
-        study = _of_moments(found.basis, found.moments, request.weigh_by, dealt.copies, scatter)
+            scatter = robust_scatter(Z, t, data, dealt, found.moments.union(1))
+        study = _of_moments(
+            found.basis, found.moments, request.weigh_by, dealt.copies, scatter, dealt.forward
+        )
         return replace(study, dealt=dealt)
     basis = replace(found.basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
-    given = Likelihood.of(rows, dealt.fold, folds, family)
-    weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
+    given = Likelihood.of(rows, *dealt.cells(folds), family, dealt.forward)
+    weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by, given.tested)
     return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
 
 
 def _of_moments(
-    basis: Basis, folds: Moments, weigh_by: str, copies: IntArray, scatter: Scatter | None
+    basis: Basis,
+    folds: Moments,
+    weigh_by: str,
+    copies: IntArray,
+    scatter: Scatter | None,
+    plan: Forward | None = None,
 ) -> Study:
-    given = LeastSquares(folds)
-    weights = dataset_weights(given.moments.w, weigh_by)
+    given = LeastSquares(folds) if plan is None else LeastSquares.forward(folds, plan)
+    weights = dataset_weights(given.moments.w, weigh_by, given.tested)
     return Study(basis, given, Response(), weights, copies, scatter)
 
 
-def dataset_weights(rows: FloatArray, weigh_by: str) -> FloatArray:
-    """Return how much the error of each dataset counts (K,)."""
-    weights = np.ones(len(rows)) if weigh_by == "datasets" else rows
+def dataset_weights(rows: FloatArray, weigh_by: str, tested: BoolArray) -> FloatArray:
+    """Return how much the error of each dataset counts (K,); nothing without held-out rows."""
+    weights = np.where(tested, np.ones(len(rows)) if weigh_by == "datasets" else rows, 0.0)
     return weights / weights.sum()

@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.api.request import PredictionOptions, Request, documented
+from conjoin.api.described import documented
+from conjoin.api.request import PredictionOptions, Request
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
 from conjoin.families import expected, is_missing_label, label_array, plain_label, softmax
@@ -115,6 +116,10 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         missing: str = Request.missing,
         category: Sequence[str] | None = Request.category,
         ignore: Sequence[str] | None = Request.ignore,
+        time: str | None = Request.time,
+        horizon: Any = Request.horizon,
+        gap: Any = Request.gap,
+        repeat: str | None = Request.repeat,
         drop_outliers: bool | None = Request.drop_outliers,
         robust: bool = Request.robust,
         weigh_by: str = Request.weigh_by,
@@ -139,6 +144,10 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             missing=missing,
             category=category,
             ignore=ignore,
+            time=time,
+            horizon=horizon,
+            gap=gap,
+            repeat=repeat,
             drop_outliers=drop_outliers,
             robust=robust,
             weigh_by=weigh_by,

@@ -138,12 +138,15 @@ class Boosting:
         losses: dict[str, float] = {}
         if len(shapes) > 1:
             quick = self.quicker()
-            judges = self._judges(len(rows), group_count(group))
+            judges = self._judges(len(rows), rows.judging(group))
             for shape in shapes:
                 losses[shape] = quick._judge(data, group, shape, judges).loss
                 report(len(losses), len(shapes) + 1)
         best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
-        found = self._judge(data, group, best, group_count(group))
+        found = self._judge(data, group, best, rows.judging(group))
+        for g in range(rows.judging(group), group_count(group)):  # they choose nothing
+            own, model = group == g, self.fit(rows.take(rows.outside(group, g)), found.settings)
+            found.held_out[own] = model.predict(rows.X[own], rows.dataset[own])
         report(len(shapes) + 1, len(shapes) + 1)
         return CrossFitted(found.held_out, found.settings)
 
@@ -231,7 +234,10 @@ class Boosting:
         The left-out loss and predictions of the best round are returned.
         """
         lgb = load_lightgbm()
-        folds = [(np.flatnonzero(group != g), np.flatnonzero(group == g)) for g in range(count)]
+        folds = [
+            (np.flatnonzero(data.rows.outside(group, g)), np.flatnonzero(group == g))
+            for g in range(count)
+        ]
         stop = [] if self.rounds else [lgb.early_stopping(PATIENCE, verbose=False)]
         most = int(MOST_ROUNDS * min(RATE / self.rate, 1.0))
         settings = self._settings(shape, self.rounds or max(most, 1))

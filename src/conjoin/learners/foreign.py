@@ -113,7 +113,7 @@ class Foreign:
         for g in range(count):
             own = group == g
             if own.any():
-                model = self.fit(rows.take(~own), {})
+                model = self.fit(rows.take(rows.outside(group, g)), {})
                 held_out[own] = model.predict(rows.X[own], rows.dataset[own])
             if progress is not None:
                 progress(g + 1, count)

@@ -6,6 +6,7 @@ Enters: rows of datasets. Leaves: `Moments` by dataset, fold or resample, in the
 
 from conjoin.moments.basis import Basis
 from conjoin.moments.folds import Dealt, deal_rows
+from conjoin.moments.forward import Forward
 from conjoin.moments.gram import Moments
 
-__all__ = ["Basis", "Dealt", "Moments", "deal_rows"]
+__all__ = ["Basis", "Dealt", "Forward", "Moments", "deal_rows"]

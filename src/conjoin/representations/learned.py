@@ -255,6 +255,7 @@ def represent(
         weights=w[for_models] * (w.mean() / w[for_models].mean() if relative else 1.0),
         starts=np.searchsorted(dataset[for_models], np.arange(count + 1)),
         ends=(values.min(axis=0), values.max(axis=0)),
+        order=None if collection.order is None else collection.order.take(for_models),
     )
     return features, None if progress is None else steps.then
 
@@ -302,6 +303,13 @@ def _split_rows(
     if share == 1:
         everything = np.ones(len(y), dtype=bool)
         return everything, everything
+    if collection.order is not None:
+        name = "time" if collection.order.time is not None else "repeat"
+        raise ArgumentError(
+            f"{name}={getattr(collection.schema.roles, name)!r} does not go with a representation "
+            "that learns from the target; train it on earlier rows yourself and pass the trained "
+            "one, or leave it out."
+        )
     values = np.column_stack([collection.X, collection.weights])
     train = deal_share(values, y, collection.starts, share, seed)
     if not train.any():
