@@ -80,9 +80,9 @@ def test_the_command_line_takes_every_option_with_its_default(command, request_)
 
 
 def test_predict_takes_every_option_of_prediction():
-    for name in ("on_unseen", "limit"):
+    for name in ("on_unseen", "limit", "interval"):
         assert defaults(Partition.predict)[name] == getattr(PredictionOptions, name)
-    assert set(described(PredictionOptions)) == {"on_unseen", "limit"}
+    assert set(described(PredictionOptions)) == {"on_unseen", "limit", "interval"}
 
 
 def test_the_page_names_the_options_that_are_not_defaults():

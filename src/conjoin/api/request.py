@@ -32,6 +32,9 @@ NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
 
+# Largest share of new rows that an interval may hold: quantiles are kept from 0.25 to 99.75 %.
+LARGEST_INTERVAL = 0.995
+
 # Options that say what columns are; a schema holds them, not the settings of a result.
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
 
@@ -60,6 +63,18 @@ def _check_learner(name: str, value: Any) -> None:
         raise ArgumentError(
             f"{name}={value!r} cannot be trained; expected 'auto', 'linear', 'boosting', "
             f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
+        )
+
+
+def check_interval(name: str, value: Any) -> None:
+    """Raise an error if the share of rows inside an interval is out of reach."""
+    if value is None:
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < float(value) <= LARGEST_INTERVAL:
+        raise ArgumentError(
+            f"{name}={value!r} is no share of new rows; expected a number above 0 and up to "
+            f"{LARGEST_INTERVAL}, such as 0.9."
         )
 
 
@@ -398,8 +413,19 @@ class PredictionOptions:
         "side. False allows extrapolation beyond that.",
     )
 
+    interval: float | None = option(
+        None,
+        "Share of new rows that intervals hold, such as 0.9.",
+        kind="float, optional",
+        metavar="SHARE",
+        python_help="Predictions then come with an interval each, for classes with a set of "
+        "classes. They are found from held-out rows of the dataset and, where it has few, from "
+        "those of similar ones.",
+    )
+
     def __post_init__(self) -> None:
         check_choice("on_unseen", self.on_unseen, ON_UNSEEN)
+        check_interval("interval", self.interval)
 
 
 def _is_plain(value: Any) -> bool:

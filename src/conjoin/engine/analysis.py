@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.engine.details import make_details
+from conjoin.engine.details import make_details, others
 from conjoin.engine.errors import (
     estimate_errors,
     find_improvements,
@@ -22,6 +22,7 @@ from conjoin.engine.errors import (
     mean_error,
 )
 from conjoin.engine.placing import learned_priors, make_placement
+from conjoin.engine.spreads import spread_of
 from conjoin.engine.stability import find_stability
 from conjoin.engine.verdicts import Verdicts, make_verdicts
 from conjoin.errors import ArgumentError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from conjoin.engine.strategies import Strategies
     from conjoin.engine.study import DatasetFacts, Study
     from conjoin.grouping.search import Search
+    from conjoin.models.spread import Spread
     from conjoin.result.details import Details
     from conjoin.result.fits import Fit
     from conjoin.result.improvement import Improvements
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from conjoin.strategies.plan import Start
     from conjoin.strategies.refits import Refit
     from conjoin.strategies.validation import Validated
+    from conjoin.tables import DatasetCollection
 
 Value = TypeVar("Value")
 
@@ -95,6 +98,8 @@ class Analysis:
         Their variances are the prior of new datasets; empty for a single dataset.
     findings : Findings
         Gross errors and suspicious names and columns, found before the steps.
+    table : DatasetCollection, optional
+        The rows, for intervals of predictions; None where they are elsewhere.
     """
 
     facts: "DatasetFacts"
@@ -107,7 +112,14 @@ class Analysis:
     origin: Origin
     refits: "Mapping[str, Refit]" = field(default_factory=dict)
     findings: Findings = Findings()
+    table: "DatasetCollection | None" = None
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all that was found, and no rows."""
+        for name in (*self.strategies.validated, "clusters", "plain"):
+            self.spread(name)
+        return {**vars(self), "table": None}
 
     def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":
         """Compute something when it is first asked for, and keep it."""
@@ -330,6 +342,16 @@ class Analysis:
         return self._once(
             f"scores of {strategy}", lambda: score(given.held_out(fold_coef), names, classes)
         )
+
+    def spread(self, strategy: str) -> "Spread":
+        """Return how far targets lie from the predictions of a strategy, on held-out rows."""
+        return self._once(f"spread of {strategy}", lambda: self._find_spread(strategy))
+
+    def _find_spread(self, strategy: str) -> "Spread":
+        fit, units = self._choose(strategy)[1], self.study.basis.target_scale**2
+        errors = self._errors_by_dataset(fit.losses) * units
+        away = others(self.start.problem.moments)
+        return spread_of(fit, away, self.table, self.study, errors, self._pooled_model.error)
 
     @property
     def placement(self) -> "Placement":

@@ -25,7 +25,7 @@ from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.learner_run import add_learner
 from conjoin.engine.reading import read, source_names
 from conjoin.engine.single import fit_single
-from conjoin.engine.steps import Task, find
+from conjoin.engine.steps import Task, find, rows_of
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
 from conjoin.engine.wild import settle_partition
@@ -77,7 +77,9 @@ def _analyse(
             judge = make_judge(study, start)
             strategies, chosen = fit_single(study.given)
             origin = Origin("none", "none", request.delta, settings, steps=())
-            analysis = Analysis(facts, study, start, None, strategies, chosen, judge, origin)
+            analysis = Analysis(
+                facts, study, start, None, strategies, chosen, judge, origin, table=rows_of(table)
+            )
             return analysis.using("separate")
 
     # 3 Search partitions. 4 Fit strategies. 5 Validate. 6 Choose. 7 Verdicts, on demand.

@@ -22,13 +22,13 @@ from conjoin.engine.verdicts import make_judge
 from conjoin.execution import small_matrices
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import Fitted, fit_strategies
+from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
     from conjoin._typing import Progress
     from conjoin.criterion import Criterion
     from conjoin.engine.remote import Reduced
     from conjoin.representations.base import Representation
-    from conjoin.tables import DatasetCollection
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,20 @@ def find(
     grouping = "agglomerative" if criterion is None else "greedy"
     origin = Origin(request.method_name, grouping, request.delta, task.settings, steps)
     analysis = Analysis(
-        facts, study, start, plan.search, strategies, chosen, judge, origin, plan.refits
+        facts,
+        study,
+        start,
+        plan.search,
+        strategies,
+        chosen,
+        judge,
+        origin,
+        plan.refits,
+        table=rows_of(table),
     )
     return Analysed(analysis, fits, candidates)
+
+
+def rows_of(table: "DatasetCollection | Reduced") -> DatasetCollection | None:
+    """Return the rows; None where they are elsewhere."""
+    return table if isinstance(table, DatasetCollection) else None

@@ -24,7 +24,7 @@ from sklearn.utils.validation import (
 )
 
 from conjoin._typing import AnyArray, FloatArray, Progress
-from conjoin.api.request import PredictionOptions, Request, refuse_renamed
+from conjoin.api.request import PredictionOptions, Request, check_interval, refuse_renamed
 from conjoin.checks import check_choice
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
@@ -305,6 +305,15 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
 
     def _linear_predictors(self, X: Any, groups: Any) -> FloatArray:
         """Return the linear predictors of rows (rows, lines)."""
+        return self._predictors_and_names(X, groups)[0]
+
+    def _intervals(self, X: Any, groups: Any, level: float) -> Any:
+        """Return predictions with their intervals."""
+        check_interval("interval", level)
+        return self._fitted.intervals(*self._predictors_and_names(X, groups), level)
+
+    def _predictors_and_names(self, X: Any, groups: Any) -> tuple[FloatArray, list[str | None]]:
+        """Return the linear predictors of rows (rows, lines), and the names of their datasets."""
         check_is_fitted(self, "result_")
         self._check_source(groups)
         table = self._read(X)
@@ -315,7 +324,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
             table = with_column(table, by[0], names_of_rows(groups, table))
         rows, names = self.result_.predictor.encode(table)
         options = PredictionOptions(on_unseen=self.on_unseen, limit=self.limit)
-        return self.result_.predict_encoded(rows, names, options).linear
+        return self.result_.predict_encoded(rows, names, options).linear, names
 
     def assign(self, X: Any, y: Any) -> Assignment:
         """Place a new dataset from some rows with known target; nothing is fitted again.

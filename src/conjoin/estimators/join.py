@@ -24,7 +24,17 @@ from conjoin.text import quoted
 
 # Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
 # and sample_weight; the family and the intercept have parameters of their own.
-NOT_HERE = ("target", "by", "features", "weights", "columns", "query", "family", "intercept")
+NOT_HERE = (
+    "target",
+    "by",
+    "features",
+    "weights",
+    "columns",
+    "query",
+    "family",
+    "intercept",
+    "interval",
+)
 
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)
@@ -163,7 +173,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         )
         self.family = family
 
-    def predict(self, X: Any, groups: Any = None) -> FloatArray:
+    def predict(self, X: Any, groups: Any = None, *, interval: float | None = None) -> Any:
         """Predict rows, each with the model of its dataset.
 
         Parameters
@@ -172,11 +182,14 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             As at fitting, with the column `by` if there was one.
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
+        interval : float, optional
+            Share of new rows that intervals hold, such as 0.9.
 
         Returns
         -------
         array (rows,)
-            Expected targets. Rows without a name get the pooled model.
+            Expected targets. Rows without a name get the pooled model. With `interval` a tuple of
+            three such arrays: (prediction, low, high).
 
         Raises
         ------
@@ -194,6 +207,8 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         >>> model.predict([[1.5], [3.0]], groups=["up", "down"]).round(6) + 0.0
         array([1.5, 0. ])
         """
+        if interval is not None:
+            return self._intervals(X, groups, interval)
         return expected(self._linear_predictors(X, groups), self.result_.schema.response)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
@@ -338,13 +353,15 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         linear = self._linear_predictors(X, groups)
         return linear[:, 0] if linear.shape[1] == 1 else linear
 
-    def predict(self, X: Any, groups: Any = None) -> AnyArray:
+    def predict(self, X: Any, groups: Any = None, *, interval: float | None = None) -> Any:
         """Return the most likely class of each row; arguments and errors as in `predict_proba`.
 
         Returns
         -------
         array (rows,)
-            Labels from `classes_`.
+            Labels from `classes_`. With `interval`, such as 0.9, a tuple (prediction, sets): sets
+            (rows, classes) says which classes are in the set of a row, which holds the true class
+            with that probability.
 
         Examples
         --------
@@ -353,6 +370,8 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         >>> model.predict([[0.0], [7.0]], groups=["a", "b"]).tolist()
         ['no', 'yes']
         """
+        if interval is not None:
+            return self._intervals(X, groups, interval)
         probability = self.predict_proba(X, groups)
         labels: AnyArray = self.classes_[np.argmax(probability, axis=1)]
         return labels

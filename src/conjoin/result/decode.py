@@ -12,6 +12,7 @@ from conjoin.criterion import PairScore
 from conjoin.errors import ReadError
 from conjoin.families import Label
 from conjoin.models.newcomer import Prior
+from conjoin.models.spread import PROBABILITIES, Spread
 from conjoin.moments import Basis
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.details import Details, Map
@@ -182,3 +183,12 @@ def added_from_plain(
             values["standard_error"],
         )
     }
+
+
+def spread_from_plain(values: Mapping[str, Any] | None, datasets: int) -> Spread | None:
+    """Return what `intervals.spread_to_plain` has written; None in files of earlier versions."""
+    if values is None:
+        return None
+    own, unseen, shape = (plain_to_array(values[name]) for name in ("own", "unseen", "shape"))
+    L = len(PROBABILITIES)
+    return Spread(own.reshape(datasets, L), unseen.reshape(L), shape.reshape(L))

@@ -23,6 +23,7 @@ from conjoin.result.decode import (
     placement_from_plain,
     score_from_plain,
     scores_from_plain,
+    spread_from_plain,
 )
 from conjoin.result.findings import Findings
 from conjoin.result.found import (
@@ -226,6 +227,7 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         copies=int(content.get("copies", 0)),
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
+        known_spread=spread_from_plain(content.get("spread"), len(names)),
         changes=changes_from_plain(content.get("join_changes", []), names),
         findings=Findings.from_plain(content.get("findings", {})),
     )

@@ -15,6 +15,7 @@ from conjoin.result.assigning import assign, known_target
 from conjoin.result.fits import Fit
 from conjoin.result.learners import Learners
 from conjoin.result.plots import Plots
+from conjoin.result.predicting import Predictions
 from conjoin.result.protocol import AnalysisProtocol
 from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge

@@ -4,7 +4,7 @@ Rows of a table enter; predictions leave, with warnings of what is unusual. `res
 the work, for files and estimators too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from conjoin.api.described import documented
 from conjoin.api.request import PredictionOptions
 from conjoin.errors import warn_caller
 from conjoin.result.fits import Fit
+from conjoin.result.intervals import Intervals, PredictionSets, find_intervals
 from conjoin.result.predictor import Predicted, Predictor
 from conjoin.tables.schema import Schema
 
@@ -28,6 +29,7 @@ class Predictions:
 
     if TYPE_CHECKING:
         schema: Schema
+        strategy: str
         coefficients: dict[str, Fit]
         models: list[Fit]
         pooled: Fit
@@ -42,6 +44,7 @@ class Predictions:
         *,
         on_unseen: str = PredictionOptions.on_unseen,
         limit: bool = PredictionOptions.limit,
+        interval: float | None = PredictionOptions.interval,
         return_source: bool = False,
     ) -> Any:
         """Predict rows under the strategy: numbers, or the most likely classes.
@@ -62,7 +65,11 @@ class Predictions:
 
         Returns
         -------
-        array (rows,); with `return_source` a pair of arrays (rows,)
+        array (rows,)
+            With `interval` a tuple of arrays instead: (prediction, low, high) for numbers and
+            counts; for classes (prediction, sets), where sets (rows, classes) says which classes,
+            in the order of `classes`, are in the set of a row. With `return_source` a pair: the
+            same and an array (rows,) of texts.
 
         Raises
         ------
@@ -78,9 +85,12 @@ class Predictions:
         >>> result.predict(tables["d1"], "d1").shape
         (100,)
         """
-        options = PredictionOptions(on_unseen=on_unseen, limit=limit)
+        options = PredictionOptions(on_unseen=on_unseen, limit=limit, interval=interval)
         rows, names = self.predictor.encode(X, dataset)
-        predicted = self.predictor.targets(self.predict_encoded(rows, names, options).linear)
+        linear = self.predict_encoded(rows, names, options).linear
+        predicted: Any = self.predictor.targets(linear)
+        if options.interval is not None:
+            predicted = self.intervals(linear, names, options.interval)
         if not return_source:
             return predicted
         return predicted, np.array(self.predictor.sources(names, on_unseen), dtype=object)
@@ -98,6 +108,15 @@ class Predictions:
         rows, names = self.predictor.encode(X, dataset)
         options = PredictionOptions(on_unseen=on_unseen, limit=limit)
         return self.predictor.probabilities(self.predict_encoded(rows, names, options).linear)
+
+    def intervals(
+        self, linear: FloatArray, names: Sequence[str | None], level: float
+    ) -> Intervals | PredictionSets:
+        """Return intervals of rows by their linear predictors (rows, lines) and datasets."""
+        known = {name: k for k, name in enumerate(self.coefficients)}
+        added = {name: one.errors["own"] for name, one in self.added.items()}
+        spread = self.analysis.spread(self.strategy)
+        return find_intervals(linear, names, level, spread, known, self.schema.response, added)
 
     def predict_encoded(
         self, rows: FloatArray, names: list[str | None], options: PredictionOptions

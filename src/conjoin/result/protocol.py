@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from conjoin.grouping import Step
+from conjoin.models.spread import Spread
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.improvement import Improvements
@@ -79,6 +80,9 @@ class AnalysisProtocol(Protocol):
 
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None if that is not known."""
+
+    def spread(self, strategy: str) -> Spread | None:
+        """Return how far targets lie from predictions of a strategy; None if that is not known."""
 
     def using(self, strategy: str) -> "Partition":
         """Return the result with the models of another strategy."""

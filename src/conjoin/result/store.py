@@ -27,6 +27,7 @@ from conjoin.result.arrays import array_to_plain
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
+from conjoin.result.intervals import spread_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 from conjoin.tables.schema import Schema
@@ -116,6 +117,7 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         "findings": result.analysis.findings.to_plain(),
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
+        **spread_to_plain(result),
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
     }

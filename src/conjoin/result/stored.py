@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
+from conjoin.models.spread import Spread
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.found import Sides
@@ -39,6 +40,7 @@ class StoredAnalysis:
     findings: Findings = Findings()
     known_improvements: dict[str, Improvements] = field(default_factory=dict)
     stability: Stability | None = None
+    known_spread: Spread | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
 
     @property
@@ -66,6 +68,10 @@ class StoredAnalysis:
     def scored(self, strategy: str) -> Scored | None:
         """Return how good probabilities are, if the file says so."""
         return self.known_scores
+
+    def spread(self, strategy: str) -> Spread | None:
+        """Return how far targets lie from predictions, if the file says so."""
+        return self.known_spread
 
     def using(self, strategy: str) -> "Partition":
         """Refuse: a file holds one strategy only."""

@@ -21,6 +21,9 @@ from conjoin.strategies.refits import Refit, clusters
 # Newton steps of a likelihood for one strategy at most. They start from partially pooled
 # coefficients and end as soon as the linear predictors move by less than CLOSE.
 MOST_MOVES = 6
+# Numbers in the coefficients outside folds of a strategy that are kept: 16 MB. A dozen strategies
+# would otherwise fill the memory where datasets are very many.
+MOST_KEPT = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +53,8 @@ class Validated:
     losses : array (F, K)
         On the held-out rows of each fold of each dataset, summed.
     fold_coef : array (F, K, p), optional
-        Fitted outside each fold. Kept for a likelihood only, whose probabilities are scored later;
-        with least squares the losses say all.
+        Fitted outside each fold. Probabilities are scored with them, and intervals of predictions
+        found. With least squares they are kept up to `MOST_KEPT` numbers.
     shift : array (K,), optional
         Loss of the fit to all rows, on all rows, less the mean of the same of the fits outside the
         folds: what their fewer rows cost. None for a likelihood, where it is not computed.
@@ -108,9 +111,10 @@ def judge_losses(fitted: Fitted, problem: Problem) -> Validated:
     losses = problem.loss(fitted.fold_coef)
     if not problem.exact:
         return Validated(fitted.coef, losses, fitted.fold_coef)
+    kept = fitted.fold_coef if fitted.fold_coef.size <= MOST_KEPT else None
     moments = problem.moments
     inside = np.mean([moments.sse(one) for one in fitted.fold_coef], axis=0)
-    return Validated(fitted.coef, losses, None, moments.sse(fitted.coef) - inside)
+    return Validated(fitted.coef, losses, kept, moments.sse(fitted.coef) - inside)
 
 
 def validate(refit: Refit, problem: Problem) -> Validated:
