@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 # Pages of docs with examples.
-SHOWN = ("tables", "representations", "report", "command-line", "paper-notes", "learners")
+SHOWN = ("tables", "representations", "report", "command-line", "paper-notes", "learners", "time")
 PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in SHOWN)]
 BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 COMMAND = re.compile(r"^\$ conjoin (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)

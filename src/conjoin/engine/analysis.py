@@ -22,7 +22,7 @@ from conjoin.engine.errors import (
     mean_error,
 )
 from conjoin.engine.placing import learned_priors, make_placement
-from conjoin.engine.spreads import spread_of
+from conjoin.engine.spreads import course_of_fit, spread_of
 from conjoin.engine.stability import find_stability
 from conjoin.engine.verdicts import Verdicts, make_verdicts
 from conjoin.errors import ArgumentError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from conjoin.engine.study import DatasetFacts, Study
     from conjoin.grouping.search import Search
     from conjoin.models.spread import Spread
+    from conjoin.result.course import Course
     from conjoin.result.details import Details
     from conjoin.result.fits import Fit
     from conjoin.result.improvement import Improvements
@@ -118,7 +119,7 @@ class Analysis:
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: all that was found, and no rows."""
         for name in (*self.strategies.validated, "clusters", "plain"):
-            self.spread(name)
+            _ = self.spread(name), self.course(name)
         return {**vars(self), "table": None}
 
     def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":
@@ -352,6 +353,16 @@ class Analysis:
         errors = self._errors_by_dataset(fit.losses) * units
         away = others(self.start.problem.moments)
         return spread_of(fit, away, self.table, self.study, errors, self._pooled_model.error)
+
+    def course(self, strategy: str) -> "Course | None":
+        """Return errors over time; None where rows have no order."""
+        return self._once(f"course of {strategy}", lambda: self._find_course(strategy))
+
+    def _find_course(self, strategy: str) -> "Course | None":
+        if self.study.dealt is None or self.study.dealt.forward is None:
+            return None
+        fit = self._choose(strategy)[1]
+        return course_of_fit(fit, self.table, self.study, self.held_out)
 
     @property
     def placement(self) -> "Placement":

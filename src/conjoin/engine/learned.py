@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.engine.entries import Entry, Layout, Rows
+from conjoin.engine.courses import course_of
 from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.placing import place_by_rows
 from conjoin.engine.spreads import spread_of_rows
@@ -48,8 +48,10 @@ from conjoin.strategies.improvement import HeldOut
 
 if TYPE_CHECKING:
     from conjoin.engine.analysis import Analysis
+    from conjoin.engine.entries import Entry, Layout, Rows
     from conjoin.grouping.merge import Step
     from conjoin.models.spread import Spread
+    from conjoin.result.course import Course
     from conjoin.result.details import Details
     from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
@@ -88,11 +90,11 @@ class LearnedAnalysis:
     main: "Analysis"
     linear: "Analysis"
     corrected: "Analysis"
-    entries: Mapping[str, Entry]
+    entries: "Mapping[str, Entry]"
     weights: dict[str, float]
     schema: LearnedSchema
-    layout: Layout
-    rows: Rows
+    layout: "Layout"
+    rows: "Rows"
     findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -107,7 +109,7 @@ class LearnedAnalysis:
         """Return what a pickle holds: all that was found, and no rows."""
         _ = self.placement, self.errors
         for name in self.entries:
-            self.scored(name), self.spread(name)
+            _ = self.scored(name), self.spread(name), self.course(name)
         entries = {name: replace(one, held_out=None) for name, one in self.entries.items()}
         return {**vars(self), "entries": entries, "rows": self.rows.emptied()}
 
@@ -150,7 +152,7 @@ class LearnedAnalysis:
         free = {name: (-float("inf"), float("inf")) for name in names}
         return {**self.linear.facts.limits, **free}
 
-    def _models(self, entry: Entry) -> dict[str, Fit]:
+    def _models(self, entry: "Entry") -> dict[str, Fit]:
         facts = self.linear.facts
         errors = self._errors_by_dataset(entry.losses) * self.rows.units
         return {
@@ -271,6 +273,15 @@ class LearnedAnalysis:
         with np.errstate(divide="ignore", invalid="ignore"):
             farther = np.nan_to_num(lines.unseen[[0, -1]] / known, nan=1.0, posinf=1.0)
         return replace(found, unseen=found.unseen * np.maximum(farther.mean(), 1.0))
+
+    def course(self, strategy: str) -> "Course | None":
+        """Return errors over time; None where rows have no order."""
+        entry = self.entries.get(strategy)
+        linear = None if entry is None else entry.held_out
+        return self._once(
+            f"course of {strategy}",
+            lambda: course_of(self._held_out, self.linear.study, self.rows, linear),
+        )
 
     # --- what the shown analysis knows -----------------------------------------------------------
 

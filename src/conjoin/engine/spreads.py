@@ -5,14 +5,19 @@ predictions take their intervals. Where rows are elsewhere, or fits of folds are
 scores are taken to be normal with the error of each dataset.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.engine.courses import course_of
 from conjoin.engine.entries import Rows, held_out_lines
 from conjoin.engine.study import Study
 from conjoin.families import Response, expected, softmax
 from conjoin.models.spread import Spread
+from conjoin.result.course import Course
 from conjoin.result.intervals import score_scale
+from conjoin.strategies.improvement import HeldOut
 from conjoin.strategies.validation import Validated
 from conjoin.tables import DatasetCollection
 
@@ -39,15 +44,37 @@ def spread_of(
     `others` (K, p) are coefficients of a model of all datasets but each one; errors (K,) and
     `unseen_error` those of the strategy and of one model for all, in the units of the target.
     """
-    if table is None or fit.fold_coef is None or study.dealt is None:
+    found = rows_and_lines(fit, table, study)
+    if found is None or found[1] is None:
         return Spread.normal(np.sqrt(errors), float(np.sqrt(unseen_error)))
-    rows = Rows.of(table, study)
-    linear = held_out_lines(fit.fold_coef, study, table.X, rows)
-    away = None
+    rows, linear, away = found[0], found[1], None
     if others is not None:
         folds = np.broadcast_to(others, (rows.folds, *others.shape))
-        away = held_out_lines(folds, study, table.X, rows)
+        away = held_out_lines(folds, study, rows.table.X, rows)
     return spread_of_rows(linear, away, rows)
+
+
+def course_of_fit(
+    fit: Validated, table: DatasetCollection | None, study: Study, held: Mapping[str, HeldOut]
+) -> Course | None:
+    """Return errors over time with those of a strategy by how far ahead; `held` are all losses."""
+    found = rows_and_lines(fit, table, study)
+    return None if found is None else course_of(held, study, *found)
+
+
+def rows_and_lines(
+    fit: Validated, table: DatasetCollection | None, study: Study
+) -> tuple[Rows, FloatArray | None] | None:
+    """Return the rows and their held-out linear predictors (n, L) under a strategy.
+
+    None if rows are elsewhere. Predictors are None where fits of folds were too many to keep.
+    """
+    if table is None or study.dealt is None:
+        return None
+    rows = Rows.of(table, study)
+    if fit.fold_coef is None:
+        return rows, None
+    return rows, held_out_lines(fit.fold_coef, study, table.X, rows)
 
 
 def spread_of_rows(linear: FloatArray, away: FloatArray | None, rows: Rows) -> Spread:

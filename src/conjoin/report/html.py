@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from conjoin.files import write_text
 from conjoin.report import cautions, figures, panels, representation, wording
+from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
 from conjoin.report.numbers import number, share, signed, unsigned
 
@@ -58,6 +59,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "coefficients": _panels(details["coefficients"]),
             **_probabilities(found),
             "picture_svg": _picture(details["picture"]),
+            "course_svg": Markup(course_figure(details["course"]) if details["course"] else ""),
             **_static(environment),
             "facts": _json(_script_facts(details)),
         }

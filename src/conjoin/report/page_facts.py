@@ -15,6 +15,7 @@ from conjoin._typing import FloatArray
 from conjoin.report import again, wording
 from conjoin.report.cautions import data_cautions
 from conjoin.report.coefficients import coefficient_facts
+from conjoin.report.course import course_facts
 from conjoin.report.measure import page_words
 from conjoin.report.numbers import finite, mean, percent_change
 from conjoin.report.probabilities import page_scores
@@ -51,6 +52,7 @@ def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
         "commands": again.commands(result),
         "representation": _representation(result),
         "picture": _picture(result),
+        "course": course_facts(result.analysis.course(result.strategy), view.measure),
     }
 
 

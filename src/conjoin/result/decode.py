@@ -15,6 +15,7 @@ from conjoin.models.newcomer import Prior
 from conjoin.models.spread import PROBABILITIES, Spread
 from conjoin.moments import Basis
 from conjoin.result.arrays import plain_to_array
+from conjoin.result.course import Course
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
 from conjoin.result.placement import Placement, StrategyPrior
@@ -192,3 +193,8 @@ def spread_from_plain(values: Mapping[str, Any] | None, datasets: int) -> Spread
     own, unseen, shape = (plain_to_array(values[name]) for name in ("own", "unseen", "shape"))
     L = len(PROBABILITIES)
     return Spread(own.reshape(datasets, L), unseen.reshape(L), shape.reshape(L))
+
+
+def course_from_plain(values: Mapping[str, Any] | None) -> Course | None:
+    """Return errors over time; None where rows have no order."""
+    return Course.from_plain(values)

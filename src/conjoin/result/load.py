@@ -17,6 +17,7 @@ from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.decode import (
     added_from_plain,
+    course_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
@@ -227,6 +228,7 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         copies=int(content.get("copies", 0)),
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
+        known_course=course_from_plain(content.get("course")),
         known_spread=spread_from_plain(content.get("spread"), len(names)),
         changes=changes_from_plain(content.get("join_changes", []), names),
         findings=Findings.from_plain(content.get("findings", {})),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from conjoin.grouping import Step
 from conjoin.models.spread import Spread
+from conjoin.result.course import Course
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.improvement import Improvements
@@ -83,6 +84,9 @@ class AnalysisProtocol(Protocol):
 
     def spread(self, strategy: str) -> Spread | None:
         """Return how far targets lie from predictions of a strategy; None if that is not known."""
+
+    def course(self, strategy: str) -> Course | None:
+        """Return errors over time; None where rows have no order, or a file does not say."""
 
     def using(self, strategy: str) -> "Partition":
         """Return the result with the models of another strategy."""

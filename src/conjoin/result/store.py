@@ -118,6 +118,7 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         "details": _details(result.analysis.details, numbers),
         **_scores(result, names),
         **spread_to_plain(result),
+        **_course(result),
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
     }
@@ -216,6 +217,12 @@ def _scores(result: "Partition", names: Sequence[str]) -> dict[str, Any]:
             [b.low, b.high, b.predicted, b.observed, b.rows, *b.interval] for b in found.calibration
         ],
     }
+
+
+def _course(result: "Partition") -> dict[str, Any]:
+    """Return errors over time, where rows are ordered in time."""
+    found = result.analysis.course(result.strategy)
+    return {} if found is None else {"course": found.to_plain()}
 
 
 def _map(found: Map) -> dict[str, Any]:
