@@ -23,7 +23,7 @@ ORDER = (
     ("strategies names",),  # strategies/__init__.py: names only
     ("api.described",),  # how options are described
     ("api.request",),  # every option, before all that takes one
-    ("files", "families", "linalg", "execution", "progress"),
+    ("files", "families", "linalg", "execution", "progress", "progress_parts"),
     ("moments",),
     ("models",),
     ("criterion",),

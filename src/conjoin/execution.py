@@ -7,6 +7,7 @@ matrix, it spends its time on waking them and, on a busy machine, on waiting for
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ SMALL_COLUMNS = 64
 # Threads at most. It bounds memory, since each thread holds stacks of matrices of all datasets; the
 # work is about eight strategies, so more threads would mostly wait for the slowest.
 MOST_WORKERS = 4
+
+# What tells a thread to stop (`stop_if_interrupted`).
+_own = threading.local()
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -47,11 +51,29 @@ def in_threads(
     if alone or workers < 2:
         yield from map(work, items)
         return
-    pool = ThreadPoolExecutor(workers)
+    stop = getattr(_own, "stop", None) or threading.Event()
+    pool = ThreadPoolExecutor(workers, initializer=_set_stop, initargs=(stop,))
     try:
         yield from pool.map(work, items)
+    except BaseException:
+        stop.set()
+        raise
     finally:  # after an interruption, work that has not begun is cancelled
         pool.shutdown(cancel_futures=True)
+
+
+def stop_if_interrupted() -> None:
+    """Raise KeyboardInterrupt in a thread of `in_threads` that is not waited for any more.
+
+    Ctrl-C reaches the main thread only. Long work calls this now and then, so that it ends as well.
+    """
+    stop = getattr(_own, "stop", None)
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt
+
+
+def _set_stop(stop: threading.Event) -> None:
+    _own.stop = stop
 
 
 def side_by_side(

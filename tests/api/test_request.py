@@ -108,7 +108,7 @@ OTHERS = {
     "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",
     "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
     "drop_outliers": True, "robust": True,
-    "family": "poisson", "intercept": False, "representation": "mlp1", "learn_share": 0.3,
+    "family": "poisson", "intercept": False, "representation": "mlp1",
 }  # fmt: skip
 
 
@@ -122,8 +122,7 @@ def test_functions_pass_every_option_on(monkeypatch, name):
     seen = []
     for module, step in ((partition_module, "run"), (compare_module, "compare_pair")):
         monkeypatch.setattr(module, step, lambda *args: seen.append(args))
-    given = {"representation": "mlp1"} if name == "learn_share" else {}
-    given |= {"time": "day"} if name in ("horizon", "gap") else {}
+    given = {"time": "day"} if name in ("horizon", "gap") else {}
     partition("data", **{"target": "y", **given, name: OTHERS[name]})
     assert getattr(seen[0][0], name) == OTHERS[name]
     if name in described(PairRequest):
@@ -138,8 +137,7 @@ def test_estimators_pass_every_option_on(estimator, name):
     parameter = NAMES_OF_SKLEARN.get(name, name)
     if parameter not in estimator().get_params() or name == "by":
         return  # a role of columns, which X has
-    given = {"representation": "mlp1"} if name == "learn_share" else {}
-    given |= {"time": "day"} if name in ("horizon", "gap") else {}
+    given = {"time": "day"} if name in ("horizon", "gap") else {}
     request = estimator(**{**given, parameter: OTHERS[name]})._request()
     assert getattr(request, name) == OTHERS[name]
 
@@ -165,8 +163,6 @@ def test_criteria_of_pairs_are_those_of_the_request():
         ({"folds": 2.5}, "folds=2.5"),
         ({"random_state": -1}, "random_state=-1 is negative"),
         ({"random_state": True}, "random_state=True is no seed"),
-        ({"learn_share": 0.3}, "learn_share=0.3 is for a representation"),
-        ({"representation": "mlp1", "learn_share": 0}, "learn_share=0"),
         ({"method": "mallows"}, "method='mallows' is now called 'risk'"),
     ],
 )

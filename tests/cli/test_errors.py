@@ -80,6 +80,11 @@ BAD = {
     "missing": ([*ONE, "--missing", "magic"], "--missing 'magic' is unknown; expected one of"),
     "columns": ([*ONE, "--columns", "magic"], "--columns 'magic' is unknown; expected"),
     "weigh by": ([*ONE, "--weigh-by", "magic"], "--weigh-by 'magic' is unknown; expected"),
+    "flag that is gone": (
+        [*ONE, "--learn-share", "0.5"],
+        "--learn-share: networks are cross-fitted now: all rows train them, and no row is judged "
+        "by a network that saw it. Leave it out.",
+    ),
     "old flag": ([*ONE, "--count", "rows"], "--count is now called --weigh-by."),
     "old method": ([*ONE, "--method", "mallows"], "--method 'mallows' is now called 'risk'"),
     "delta": ([*ONE, "--delta", "2"], "--delta 2.0 is not a level"),

@@ -22,9 +22,10 @@ def found():
         "x": x,
         "y": x + e.ravel(),
     }
-    return conjoin.partition(
-        data, target="y", by="store", learner="linear", time="day", horizon="6 days"
-    )
+    with pytest.warns(UserWarning, match="is a date"):
+        return conjoin.partition(
+            data, target="y", by="store", learner="linear", time="day", horizon="6 days"
+        )
 
 
 def test_periods_average_to_the_error_that_is_shown(found):

@@ -17,14 +17,13 @@ def squares(X):
 def test_without_a_representation_settings_do_not_speak_of_one():
     request = Request(target="y")
     found = settings_of(request, make_representation(request))
-    assert not {"representation", "learn_share", "target"} & set(found)
+    assert not {"representation", "target"} & set(found)
     assert found["method"] == "auto"
 
 
 def test_a_representation_is_named_or_described():
     request = Request(target="y", representation=squares)
     found = settings_of(request, make_representation(request))
-    assert found["learn_share"] == 0.5
     assert "squares" in found["representation"]
 
 

@@ -7,6 +7,7 @@ from conjoin.api.request import Request
 from conjoin.engine import learner_choice
 from conjoin.engine.learner_choice import as_learner, make_learner, name_of_learner
 from conjoin.errors import ArgumentError
+from conjoin.learners.blended import Blended
 from conjoin.learners.boosting import Boosting
 from conjoin.tables import collect
 from tests.bent import bent_tables
@@ -20,7 +21,7 @@ def table():
 def test_auto_is_boosting_with_the_seed_of_the_request(table, monkeypatch):
     monkeypatch.setattr(learner_choice, "AUTO_LEARNS", True)
     request = Request(target="y", random_state=7)
-    assert make_learner(request, table, None) == Boosting(random_state=7)
+    assert make_learner(request, table, None) == Blended(Boosting(random_state=7))
     assert make_learner(Request(target="y", learner="linear"), table, None) is None
 
 

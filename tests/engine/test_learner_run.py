@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import conjoin
+from conjoin.engine.learner_run import _free
 from tests.bent import QUICK, bent_tables
 
 
@@ -26,3 +27,10 @@ def test_weighted_rows_count_as_much_as_they_weigh():
         held = result.analysis.entries["learner named"].held_out[80 * k : 80 * (k + 1), 0]
         errors.append(np.average((tables[name]["y"] - held) ** 2, weights=w))
     assert model.errors["learner named"].error == pytest.approx(np.mean(errors))
+
+
+def test_names_of_predictions_are_free_for_every_line():
+    assert _free("boosting", ("a", "b"), 3) == "boosting"
+    assert _free("boosting", ("boosting 1",), 3) == "boosting_"
+    assert _free("boosting", ("boosting 4",), 3) == "boosting"
+    assert _free("boosting", ("boosting", "boosting_"), 1) == "boosting__"

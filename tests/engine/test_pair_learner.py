@@ -223,7 +223,9 @@ def test_a_learner_that_fails_is_quoted():
         def fit(self, X, y):
             raise ValueError("no luck today")
 
-    with pytest.raises(DataError, match="Learner Broken failed on .* rows.*no luck today"):
+    with pytest.raises(
+        DataError, match="Learner Broken failed to train on 32 rows of dataset .a.*no luck today"
+    ):
         conjoin.compare(bent(40, 0), bent(40, 1), target="y", learner=Broken())
 
 

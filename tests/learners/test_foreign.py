@@ -127,9 +127,11 @@ def test_the_kind_must_fit_the_target(estimator, response, fault):
 
 def test_errors_of_the_estimator_are_quoted():
     rows = rows_of(named=False)
-    with pytest.raises(DataError, match=r"Odd failed on 90 rows .*RuntimeError: no luck today\.$"):
+    with pytest.raises(
+        DataError, match=r"Odd failed to train on 90 rows .*: no luck today. more lines\.$"
+    ):
         Foreign.of(Odd(), 0).fit(rows, {})
-    for wrong, fault in (("nan", "not finite"), ("size", "predicts 91 values for 90 rows")):
+    for wrong, fault in (("nan", "not finite"), ("size", r"of shape \(91,\) for 90 rows")):
         model = Foreign.of(Odd(wrong), 0).fit(rows, {})
         with pytest.raises(DataError, match=fault):
             model.predict(rows.X, rows.dataset)

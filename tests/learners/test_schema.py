@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import conjoin
+from conjoin.api.request import PredictionOptions
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
 from conjoin.tables import collect
+from conjoin.tables.frame import to_frame
 from tests.learners.conftest import QUICKEST
 
 
@@ -132,8 +134,22 @@ def test_the_cluster_of_a_known_dataset_is_found_again():
 
 def test_unseen_datasets_get_the_nearest_cluster(boosted, bent_shops):
     table = part(bent_shops).assign(shop="unseen")
-    predicted = boosted.predict(table, on_unseen="nearest")
+    one, two = (
+        replace(
+            boosted.predictor, clusters=boosted.models[:1] * c, members=boosted.clusters[:1] * c
+        )
+        for c in (1, 2)
+    )
     rows = boosted.predictor.encode_new(table)
-    nearest = boosted.analysis.placement.nearest(rows)
-    line = boosted.models[nearest]
-    assert np.allclose(predicted, line.intercept + rows @ [*line.coef.values()])
+    names, options = ["unseen"] * len(rows), PredictionOptions(on_unseen="nearest", limit=False)
+    # A single cluster is no more than the pooled model.
+    pooled = one.predict(rows, names, PredictionOptions(limit=False)).linear
+    assert np.array_equal(one.predict(rows, names, options, {"unseen": 0}).linear, pooled)
+    # Of several, the nearest one predicts, as if the dataset were one of its own.
+    found = two.predict(rows, names, options, {"unseen": 1}).linear
+    line, X = boosted.models[0], boosted.schema.encode(to_frame(table, "X"))
+    own = [
+        line.intercept + boosted.schema.extend(X, [name] * len(X)) @ [*line.coef.values()]
+        for name in boosted.clusters[0]
+    ]
+    assert np.allclose(found[:, 0], np.mean(own, axis=0))

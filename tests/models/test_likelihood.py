@@ -9,7 +9,9 @@ from numpy.testing import assert_allclose
 from conjoin.models import backing as backing_module
 from conjoin.models import likelihood as likelihood_module
 from conjoin.models.glm_families import BERNOULLI, POISSON, multinomial
-from conjoin.models.likelihood import Joins, Likelihood
+from conjoin.models.glm_rows import GlmRows
+from conjoin.models.likelihood import Joins, Likelihood, OtherRows
+from conjoin.models.padded_rows import SortedRows
 from conjoin.models.partial import Hyper, coefficients
 from conjoin.strategies.refits import clusters
 from conjoin.strategies.validation import fit
@@ -47,6 +49,41 @@ def test_the_order_of_datasets_and_rows_does_not_matter(family):
         there, here = getattr(moved.folds, name), getattr(one.folds, name)[turned]
         assert_allclose(there, here, rtol=1e-9, atol=1e-9)
     assert_allclose(moved.own()[0].h, one.own()[0].h[turned], rtol=1e-6, atol=1e-6)
+
+
+@every_family
+def test_fits_outside_a_fold_see_the_other_rows_that_were_given(family):
+    rows = Rows(family, weighted=True)
+    plain = rows.likelihood()
+    F = plain.folds.shape[1]
+    group = tuple(f // 2 for f in range(F))  # two folds are held out together
+    others = []
+    for g in range(max(group) + 1):
+        kept = rows.fold // 2 != g
+        starts = np.searchsorted(rows.dataset[kept], np.arange(len(SIZES) + 1))
+        own = SortedRows(rows.Z[kept], rows.y[kept], rows.w[kept], starts)
+        found = GlmRows.of(own, np.zeros(kept.sum(), dtype=int), 1, family)
+        others.append(replace(found, phi=plain.rows.phi))
+    nested = replace(plain, others=OtherRows(tuple(others), group))
+    inside = [f for f in range(F) if group[f] == 0]
+    expected = plain.moments - plain.folds[:, inside].union(1)
+    for f in inside:
+        assert_allclose(nested.outside(f).G, expected.G, rtol=1e-9, atol=1e-9)
+        assert_allclose(nested.outside(f).h, expected.h, rtol=1e-9, atol=1e-9)
+    some = nested.of_datasets([2, 0]).near(plain.anchor[[2, 0]] + 0.5)
+    assert some.outside(0).G.shape == (2, *expected.G.shape[1:])
+
+
+@every_family
+def test_a_dataset_without_rows_has_moments_of_zero(family):
+    rows = Rows(family)
+    kept = rows.dataset != 1
+    starts = np.searchsorted(rows.dataset[kept], np.arange(len(SIZES) + 1))
+    own = SortedRows(rows.Z[kept], rows.y[kept], rows.w[kept], starts)
+    found = GlmRows.of(own, np.zeros(kept.sum(), dtype=int), 1, family)
+    moments = found.moments(rows.likelihood().anchor).union(1)
+    assert moments.n[1] == moments.q[1] == 0 and not moments.G[1].any()
+    assert np.isfinite(moments.q).all() and np.isfinite(moments.h).all()
 
 
 # --- repeated until convergence it is Newton's method ---------------------------------------------

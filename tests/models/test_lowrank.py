@@ -8,12 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conjoin.models import lowrank
+from conjoin.models.full import fit_full
 from conjoin.models.lowrank import columns_in_many, fit_low_rank, fit_rank
 from conjoin.models.partial import (
     DIAGONAL,
     SLOPES,
     coefficients,
-    fit_full,
     fit_variances,
     posterior,
 )

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
+from conjoin.models.full import fit_full
 from conjoin.models.glm_families import BERNOULLI, POISSON, multinomial
 from conjoin.models.newcomer import (
     Prior,
@@ -22,7 +23,6 @@ from conjoin.models.partial import (
     SLOPES,
     Hyper,
     coefficients,
-    fit_full,
     fit_variances,
     posterior,
 )

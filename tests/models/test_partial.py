@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from conjoin.models import partial
+from conjoin.models.full import fit_full
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, Hyper, posterior
 from conjoin.moments import Moments
 from tests.collections_ import make
@@ -87,7 +88,7 @@ def test_beats_separate_and_pooled_on_a_continuum(family):
     union = truth.moments.union()
     pooled = np.broadcast_to(np.linalg.solve(union.G, union.h), separate.shape)
     assert error < 0.75 * min(truth.error(separate), truth.error(pooled))
-    full = partial.fit_full(truth.moments, hyper)
+    full = fit_full(truth.moments, hyper)
     assert truth.error(posterior(truth.moments, full).beta) < 1.1 * error
 
 
@@ -119,7 +120,7 @@ def test_coefficients_alone_are_those_of_the_posterior(family, p):
     moments = make("continuum", K=6, n=30, p=p).moments
     hyper = partial.fit_variances(moments, DIAGONAL if family == "full" else family)
     if family == "full":
-        hyper = partial.fit_full(moments, hyper)
+        hyper = fit_full(moments, hyper)
     hyper = replace(hyper, relative=np.linspace(0.5, 2.0, 6))
     expected = posterior(moments, hyper).beta
     assert_allclose(partial.coefficients(moments, hyper), expected, rtol=1e-9, atol=1e-12)

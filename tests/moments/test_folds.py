@@ -13,7 +13,6 @@ from conjoin.moments.folds import (
     Mixing,
     deal,
     deal_rows,
-    deal_share,
     fold_moments,
     sort_by_cell,
 )
@@ -83,14 +82,6 @@ def test_hashes_stay_in_range_at_any_scale(largest):
     values = np.array([-largest, 0.0, largest / 3, largest])
     v = Mixing.of(0, 0).mix(ColumnCells.of(-largest, largest).place(values))
     assert (v >= 0).all() and (v < PRIME).all()
-
-
-def test_a_share_of_every_dataset_leaves_at_least_one_row():
-    X, y, starts = rows([1, 2, 10, 100])
-    dealt = deal_share(X, y, starts, 0.3, 0)
-    assert np.add.reduceat(dealt, starts[:-1]).tolist() == [0, 0, 3, 30]
-    everything = deal_share(X, y, starts, 1.0, 0)
-    assert np.add.reduceat(~everything, starts[:-1]).tolist() == [1, 1, 1, 1]
 
 
 def test_cells_are_folds_of_datasets_in_their_order():
@@ -185,11 +176,3 @@ def test_copies_of_classes_are_known_by_their_columns():
     X, y, starts, _ = copied([40, 30], 3)
     dealt = deal_rows(X, (y > 0).astype(float), starts, 10, 0)
     assert dealt.copies.tolist() == [80, 60]
-
-
-def test_a_share_keeps_copies_on_one_side():
-    X, y, starts, source = copied([40, 25], 4)
-    dealt = deal_share(X, y, starts, 0.5, 0)
-    assert np.add.reduceat(dealt, starts[:-1]).tolist() == [80, 48]
-    for row in np.unique(source):
-        assert len(np.unique(dealt[source == row])) == 1

@@ -58,7 +58,7 @@ def test_one_dataset(rows, tmp_path):
     with pytest.warns(ConjoinWarning, match="only one dataset"):
         model = conjoin.JoinRegressor(representation="mlp1").fit(X, y)
     assert model.score(X, y) > plain.score(X, y) + 0.2
-    assert model.result_.representation.model_rows == 75
+    assert model.result_.representation.model_rows == 150
     model.save(tmp_path / "one.json")
     loaded = conjoin.JoinRegressor.load(tmp_path / "one.json")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -69,7 +69,6 @@ def test_one_dataset(rows, tmp_path):
     assert classes.score(X, y > y.median()) > 0.7
 
 
-def test_a_learn_share_without_a_representation_is_allowed_in_a_search(rows):
-    X, y = rows
-    model = conjoin.JoinRegressor(by="store", learn_share=0.3).fit(X, y)
-    assert model.result_.representation is None
+def test_a_learn_share_says_what_replaced_it():
+    with pytest.raises(ArgumentError, match="learn_share=0.3: networks are cross-fitted now"):
+        conjoin.JoinRegressor(learn_share=0.3)

@@ -14,7 +14,6 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 import conjoin
 from conjoin.datasets import load_seoul_bikes
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
-from conjoin.moments.folds import deal_share
 from conjoin.report.facts import facts
 
 pytest.importorskip("torch", reason="torch is not installed (extra nn)")
@@ -29,34 +28,45 @@ from conjoin.representations import (  # noqa: E402
     Transformer,
     embed,
 )
+from conjoin.representations.learned import _aligned  # noqa: E402
 
 
-def test_errors_are_too_low_only_if_all_rows_train_and_are_used_again():
+def test_pure_noise_validates_at_its_variance_though_all_rows_train():
     rng = np.random.default_rng(0)
     noise = {
         f"d{k}": {**{f"x{j}": rng.standard_normal(150) for j in range(8)},
                   "y": rng.standard_normal(150)}
         for k in range(4)
     }  # fmt: skip
-    wide = MLP(width=24, rate=0.02, epochs=300)
-    honest, literal = (
-        conjoin.partition(noise, target="y", representation=wide, learn_share=share)
-        for share in (0.5, 1.0)
-    )
-    used = honest.representation.model_rows
-    assert (honest.representation.train_rows, used) == (300, 300)
-    chance = 3 * np.sqrt(2 / used)  # of the mean of so many squares
-    assert min(e.error for e in honest.errors.values()) > 1 - chance
-    assert literal.errors["pooled"].error < 0.6
-    assert literal.representation.train_rows == literal.representation.model_rows == 600
-    assert literal.representation.is_optimistic and not honest.representation.is_optimistic
-    assert "the same rows" in literal.representation.description
-    words = "so the errors are too low"
-    found = (facts(one)["cautions"] for one in (literal, honest))
-    assert [any(words in text for text in texts) for texts in found] == [True, False]
+    wide = MLP(width=24, rate=0.02, epochs=100)
+    result = conjoin.partition(noise, target="y", representation=wide)
+    learned = result.representation
+    assert (learned.train_rows, learned.model_rows, learned.groups) == (600, 600, 5)
+    assert learned.description.endswith("cross-fitted in 5 groups")
+    chance = 3 * np.sqrt(2 / 600)  # of the mean of so many squares
+    assert min(e.error for e in result.errors.values()) > 1 - chance
+    assert result.errors["auto"].error == pytest.approx(1.0, abs=chance)
+    # The map of all rows follows the noise of its training rows, so it must not be judged on them.
+    y = np.concatenate([one["y"] for one in noise.values()])
+    Z = np.concatenate([learned.transform(one) for one in map(pd.DataFrame, noise.values())])
+    design = np.column_stack([np.ones(600), Z])
+    residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    assert np.mean(residual**2) < 0.8
+    assert not learned.is_optimistic
+    assert not any("too low" in text for text in facts(result)["cautions"])
 
 
-def test_splines_beat_a_network_and_seeds_matter_where_rows_are_few():
+def test_features_of_held_out_rows_stand_in_the_basis_of_the_map_of_all_rows():
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((200, 3))
+    turned = values @ rng.standard_normal((3, 3)) + 5.0  # the same features in another basis
+    own = np.arange(200) < 50
+    np.testing.assert_allclose(_aligned(turned, values, own), values[own], atol=1e-9)
+    fewer = _aligned(turned[:, :2], values, own)  # a map with other features, such as a selection
+    assert fewer.shape == (50, 3)
+
+
+def test_splines_beat_a_network_and_seeds_matter_little_though_rows_are_few():
     """The statements in docs/representations.md hold."""
     bikes = pd.DataFrame(load_seoul_bikes()).query("hour < 6")
     splines = make_pipeline(StandardScaler(), SplineTransformer())
@@ -72,10 +82,10 @@ def test_splines_beat_a_network_and_seeds_matter_where_rows_are_few():
         return result.errors["auto"].error ** 0.5
 
     lines, network, curves = (error(bikes, one) for one in (None, "mlp1", splines))
-    assert curves < 0.95 * network < network < 0.98 * lines
+    assert curves < 0.97 * network < network < 0.95 * lines
     few = bikes.query("hour < 4").groupby("hour").head(80)
-    errors = [error(few, "mlp1", seed) for seed in range(6)]
-    assert max(errors) > 1.1 * min(errors)
+    errors = [error(few, "mlp1", seed) for seed in range(3)]
+    assert max(errors) < 1.05 * min(errors)
 
 
 @pytest.mark.slow
@@ -101,23 +111,6 @@ def test_validated_errors_of_the_bikes_hold_on_new_rows():
         assert found[name] == pytest.approx(validated[name], rel=0.05)
 
 
-def test_training_rows_are_a_share_of_each_dataset_and_leave_one():
-    rng = np.random.default_rng(0)
-    sizes = np.array([1, 2, 3, 10, 101])
-    starts = np.append(0, np.cumsum(sizes))
-    X, y = rng.standard_normal((117, 2)), rng.standard_normal(117)
-    for share, expected in ((0.5, [0, 1, 1, 5, 50]), (0.9, [0, 1, 2, 9, 90]), (0.999, None)):
-        train = deal_share(X, y, starts, share, 0)
-        counts = np.add.reduceat(train, starts[:-1], dtype=int)
-        assert (counts < sizes).all()
-        if expected is not None:
-            assert counts.tolist() == expected
-    order = np.concatenate([i + rng.permutation(j - i) for i, j in zip(starts, starts[1:])])
-    again = deal_share(X[order], y[order], starts, 0.5, 0)
-    np.testing.assert_array_equal(again, deal_share(X, y, starts, 0.5, 0)[order])
-    assert (deal_share(X, y, starts, 0.5, 1) != again).any()
-
-
 def test_a_transformer_that_does_not_need_the_target_does_not_get_it(frames):
     class Spy(PCA):
         def fit(self, X, y=None):
@@ -135,7 +128,7 @@ def test_a_transformer_whose_tags_hide_its_need_for_the_target_fails_with_advice
     with pytest.raises(DataError, match=r"cannot be fitted: .*did not get the target.*target=True"):
         conjoin.partition(frames, target="y", representation=chosen)
     result = conjoin.partition(frames, target="y", representation=Transformer(chosen, target=True))
-    assert (result.representation.train_rows, result.representation.model_rows) == (300, 300)
+    assert result.representation.groups == 5
 
 
 def test_a_tapped_network_uses_all_rows(frames):
@@ -150,13 +143,13 @@ def test_a_tapped_network_uses_all_rows(frames):
 
 def test_the_result_knows_its_representation(result):
     learned = result.representation
-    assert (learned.rows, learned.train_rows, learned.model_rows) == (600, 300, 300)
-    assert learned.description.startswith("MLP2 (two hidden layers of 16 units), trained on 300 of")
-    assert "columns and target standardised; the models use the other 300" in str(learned)
+    assert (learned.rows, learned.train_rows, learned.model_rows) == (600, 600, 600)
+    assert learned.description.startswith("MLP2 (two hidden layers of 16 units), trained on all 6")
+    assert "columns and target standardised; cross-fitted in 5 groups" in str(learned)
     assert len(learned.losses) == len(learned.held_out) > 5
     assert learned.losses[-1] < learned.losses[0]
     assert result.settings["representation"] == "mlp2"
-    assert sum(result.coefficients[name].rows for name in result.labels) == 300
+    assert sum(result.coefficients[name].rows for name in result.labels) == 600
 
 
 def test_the_report_describes_the_representation(result, tmp_path):
@@ -165,7 +158,7 @@ def test_the_report_describes_the_representation(result, tmp_path):
     assert "MLP2 (two hidden layers of 16 units)" in page
     assert "--representation mlp2" in page
     found = facts(result)["representation"]
-    assert found["taught"] == 300 and found["losses"]
+    assert found["taught"] == 600 and found["losses"]
 
 
 def test_heads_predict_as_the_models_of_clusters(frames, result):
@@ -244,15 +237,10 @@ class BrokenFeatures(Features):
     [
         ({"representation": "mlp3"}, "representation='mlp3' .*expected 'mlp1', 'mlp2'"),
         ({"representation": 7}, "representation=7 .*expected 'mlp1', 'mlp2'"),
-        ({"representation": "mlp1", "learn_share": 0}, "learn_share=0 is no"),
-        ({"representation": "mlp1", "learn_share": 1.5}, "learn_share=1.5 is no"),
         (
-            {"representation": "mlp1", "learn_share": 0.001},
-            "leaves no row to train the representation",
+            {"representation": "mlp1", "learn_share": 0.5},
+            "learn_share=0.5: networks are cross-fitted now.*Leave it out",
         ),
-        ({"representation": "mlp1", "learn_share": "half"}, "learn_share='half' is no"),
-        ({"representation": "mlp1", "learn_share": None}, "learn_share=None is no"),
-        ({"learn_share": 0.3}, "learn_share=0.3 is for a representation.*representation='mlp1'"),
         ({"representation": PCA}, r"representation=PCA is a class; .*such as PCA\(\)"),
         ({"representation": MLP}, r"representation=MLP is a class; .*such as MLP\(\)"),
         (
@@ -284,9 +272,9 @@ def test_the_error_of_a_network_of_another_width_names_the_columns(frames):
             call(more, target="y", representation=tap)
 
 
-def test_datasets_of_one_row_leave_no_row_to_train(frames):
-    single = {f"s{i}": frames["d1"].iloc[[i]] for i in range(6)}
-    with pytest.raises(DataError, match="leaves no row to train the representation.*learn_share=1"):
+def test_rows_that_are_too_few_to_cross_fit_are_refused(frames):
+    single = {f"s{i}": frames["d1"].iloc[[i]] for i in range(2)}
+    with pytest.raises(DataError, match="rows are too few to cross-fit.*representation=None"):
         conjoin.partition(single, target="y", representation="mlp1")
 
 

@@ -69,7 +69,7 @@ def compare(
     >>> far.join, far.verdict
     (False, 'apart')
     """
-    if not {"representation", "learn_share"}.isdisjoint(options):
+    if "representation" in options:
         raise ArgumentError(
             "compare has no representation; pass both tables to partition instead: "
             "conjoin.partition({'a': a, 'b': b}, target=..., representation=...)."

@@ -35,6 +35,7 @@ def partition(
     weights: str | None = Request.weights,
     missing: str = Request.missing,
     columns: str | None = Request.columns,
+    sample_rows: int | None = Request.sample_rows,
     query: str | None = Request.query,
     family: str = Request.family,
     category: Sequence[str] | None = Request.category,
@@ -47,7 +48,6 @@ def partition(
     robust: bool = Request.robust,
     intercept: bool = Request.intercept,
     representation: Any = Request.representation,
-    learn_share: float = Request.learn_share,
     progress: Progress | None = None,
     **options: Any,
 ) -> Partition:
@@ -106,6 +106,7 @@ def partition(
         weights=weights,
         missing=missing,
         columns=columns,
+        sample_rows=sample_rows,
         query=query,
         family=family,
         category=category,
@@ -118,7 +119,6 @@ def partition(
         robust=robust,
         intercept=intercept,
         representation=representation,
-        learn_share=learn_share,
         options=options,
     )
     _check_options(request)

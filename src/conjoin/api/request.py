@@ -31,6 +31,7 @@ ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
+FEWEST_SAMPLED = 1_000  # rows that a sample must have: trees of fewer are worse than lines
 
 # Largest share of new rows that an interval may hold: quantiles are kept from 0.25 to 99.75 %.
 LARGEST_INTERVAL = 0.995
@@ -41,13 +42,11 @@ ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "r
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
 RENAMED_METHODS = {"mallows": "risk"}
-
-
-def _check_share(name: str, value: Any) -> None:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) <= 1:
-        raise ArgumentError(
-            f"{name}={value!r} is no share of the rows; expected a number above 0 and up to 1."
-        )
+# Arguments that are gone, and what to do instead.
+GONE_ARGUMENTS = {
+    "learn_share": "networks are cross-fitted now: all rows train them, and no row is judged by a "
+    "network that saw it. Leave it out"
+}
 
 
 def _check_switch(name: str, value: Any) -> None:
@@ -59,9 +58,15 @@ def _check_learner(name: str, value: Any) -> None:
     if isinstance(value, str):
         check_choice(name, value, LEARNERS)
     elif isinstance(value, type) or not (hasattr(value, "fit") or hasattr(value, "cross_fit")):
-        made = f"; make one first: {value.__name__}()" if isinstance(value, type) else ""
+        # Values of plain types are shown; others by their class, as they may be long.
+        plain = value is None or isinstance(value, bool | int | float | bytes)
+        shown = repr(value) if plain else f"{type(value).__name__}(...)"
+        wrong, made = f"{name}={shown} has no method fit", ""
+        if isinstance(value, type):
+            wrong = f"{name}={value.__name__} is a class"
+            made = f"; make one first: {value.__name__}()"
         raise ArgumentError(
-            f"{name}={value!r} cannot be trained; expected 'auto', 'linear', 'boosting', "
+            f"{wrong}, so it cannot be trained; expected 'auto', 'linear', 'boosting', "
             f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
         )
 
@@ -76,6 +81,16 @@ def check_interval(name: str, value: Any) -> None:
             f"{name}={value!r} is no share of new rows; expected a number above 0 and up to "
             f"{LARGEST_INTERVAL}, such as 0.9."
         )
+
+
+def _check_sample(name: str, value: Any) -> None:
+    if value is None:
+        return
+    if not isinstance(value, Integral):
+        raise ArgumentError(
+            f"{name}={value!r} is no whole number; expected one >= {FEWEST_SAMPLED:,}."
+        )
+    check_count(name, int(value), least=FEWEST_SAMPLED)
 
 
 def _check_folds(name: str, value: Any) -> None:
@@ -325,6 +340,16 @@ class Request(Question):
         metavar="LENGTH",
         python_help="Goes with `time`, for rows that are known late. By default there is none.",
     )
+    sample_rows: int | None = option(
+        None,
+        "Rows that teach the learner if the table stays in files.",
+        kind="int, optional",
+        check=_check_sample,
+        metavar="NUMBER",
+        python_help="For files, databases and lazy tables with more rows. Errors and lines are of "
+        "all rows. By default all rows if they fit into memory, else as many as fit, at most "
+        "500,000.",
+    )
     query: str | None = option(
         None,
         "SELECT over the files, as table 'data'.",
@@ -336,17 +361,8 @@ class Request(Question):
         "Network that learns features: mlp1 or mlp2.",
         kind='"mlp1", "mlp2", Representation, transformer or function, optional',
         python_help="They have one or two hidden layers. An `MLP` or `Tap` (extra: nn), a "
-        "scikit-learn transformer or a function of rows work too. conjoin then loads all rows "
-        "into memory.",
-    )
-    learn_share: float = option(
-        0.5,
-        "Share of the rows that train the network.",
-        kind="float",
-        check=_check_share,
-        metavar="NUMBER",
-        python_help="The models, verdicts and errors use the other rows. With 1 all rows do both, "
-        "as in the paper, and errors are too low.",
+        "scikit-learn transformer or a function of rows work too. What learns from the target is "
+        "cross-fitted, so that errors stay honest. conjoin then loads all rows into memory.",
     )
 
     def __post_init__(self) -> None:
@@ -362,11 +378,6 @@ class Request(Question):
                     f"{name}={getattr(self, name)!r} needs time: name the column that orders rows, "
                     "such as time='date'."
                 )
-        if self.representation is None and self.learn_share != Request.learn_share:
-            raise ArgumentError(
-                f"learn_share={self.learn_share!r} is for a representation, and there is none; "
-                "leave it out, or choose one, such as representation='mlp1'."
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -433,8 +444,10 @@ def _is_plain(value: Any) -> bool:
 
 
 def refuse_renamed(options: Mapping[str, Any]) -> None:
-    """Refuse arguments by a name that they no longer have."""
+    """Refuse arguments that are gone, or by a name that they no longer have."""
     for name in options:
+        if name in GONE_ARGUMENTS:
+            raise ArgumentError(f"{name}={options[name]!r}: {GONE_ARGUMENTS[name]}.")
         if name in RENAMED_ARGUMENTS:
             raise ArgumentError(
                 f"{name}={options[name]!r} is now called {RENAMED_ARGUMENTS[name]}="

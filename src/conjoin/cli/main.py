@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from conjoin.api.request import (
+    GONE_ARGUMENTS,
     NETWORKS,
     RENAMED_ARGUMENTS,
     PairRequest,
@@ -84,6 +85,9 @@ def _usage(error: Any) -> str:
     for old, new in RENAMED_ARGUMENTS.items():
         if f"--{old}" in message:
             return f"--{old} is now called --{new.replace('_', '-')}."
+    for old, instead in GONE_ARGUMENTS.items():
+        if f"--{old.replace('_', '-')}" in message:
+            return f"--{old.replace('_', '-')}: {instead}."
     if message.endswith("?"):
         return f"{message} See {command} --help."
     return f"{message.rstrip('.')}; see {command} --help."
@@ -146,7 +150,7 @@ def partition(
 ) -> None:
     """Find which datasets to train together, and fit the models."""
     import conjoin
-    from conjoin.cli.show import show_json, show_partition
+    from conjoin.cli.show import MOST_STEPS_SHOWN, show_json, show_partition
     from conjoin.progress import progress_bar
     from conjoin.report.facts import facts
 
@@ -158,7 +162,8 @@ def partition(
         _check_page(report, "--report")
     with _notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
-        _ = result.errors  # takes a while with many datasets: inside the progress bar
+        # These take a while with many datasets: inside the progress bar.
+        _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:
             result.save(save)
         if report is not None:

@@ -135,6 +135,8 @@ def _value(name: str, value: Any) -> Any:
         return list(dict.fromkeys(value)) if value else None
     if name == "interval" and value is not None:
         return as_number(name, value)
+    if name == "sample_rows" and value and value.isdigit():
+        return int(value)
     if name in LISTS and value:
         return [part.strip() for part in value.split(",")]
     return value or None if name in LISTS else value

@@ -19,7 +19,9 @@ from conjoin.report import wording
 from conjoin.report.assignment import MODELS, assigned_note, in_words
 from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
+from conjoin.report.learners import judged_note
 from conjoin.report.measure import error_text, measure_of
+from conjoin.result.values import THEORY
 from conjoin.text import listed, printable
 
 if TYPE_CHECKING:
@@ -55,12 +57,13 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
     _section(console, "Clusters, one model each", _clusters(found))
     if found["stability"]:
         _notes(console, [found["stability"]["words"]])
-    _section(console, "Ledger of joins", _ledger(found["ledger"]))
+    lines = _ledger(found["ledger"], learned=found["learner"] != "linear")
+    _section(console, "Ledger of joins", lines)
     hidden = found["steps"] - len(found["ledger"])
     if hidden > 0:
         console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
     measure = measure_of(found["family"])
-    _notes(console, wording.ledger_notes(found["ledger"], measure))
+    _notes(console, wording.ledger_notes(found["ledger"], measure, found["learner"]))
     _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found))
     _notes(console, [wording.behind_note(measure), wording.clusters_note(found)])
     if "classes" in found:
@@ -226,7 +229,7 @@ def _is_unicode() -> bool:
     return (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
 
 
-def _ledger(lines: Sequence[Mapping[str, Any]]) -> Table:
+def _ledger(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
     numbers = ("gain", "interval")
     head = ("verdict", "adjusted p", "decision and reason")
     table = _table("join", "with", *numbers, *head, right=(*numbers, "adjusted p"))
@@ -235,7 +238,7 @@ def _ledger(lines: Sequence[Mapping[str, Any]]) -> Table:
             _text(listed(line["left"], MOST_JOINED_SHOWN)),
             _text(listed(line["right"], MOST_JOINED_SHOWN)),
             *_gain(line),
-            _verdict(line["verdict"]),
+            _verdict(line["verdict"], line["judged_by"] if learned else ""),
             _p_value(line["adjusted_p"]),
             line["why"],
         )
@@ -247,8 +250,10 @@ def _p_value(p: float | None) -> str:
     return "" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
-def _verdict(verdict: str) -> Text:
-    return Text(verdict, VERDICT_STYLES.get(verdict, ""))
+def _verdict(verdict: str, judged_by: str = "") -> Text:
+    """Return a verdict in its colour; where most are of a learner, those by theory say so."""
+    words = f"{verdict} (theory)" if judged_by == THEORY else verdict
+    return Text(words, VERDICT_STYLES.get(verdict, ""))
 
 
 def _gain(line: Mapping[str, Any]) -> tuple[str, str]:
@@ -267,8 +272,10 @@ def show_dataset(found: Mapping[str, Any]) -> None:
     console, measure = _console(), measure_of(found["family"])
     console.print(_text(found["reason"], "bold"), soft_wrap=True)
     if found["alternatives"]:
-        _section(console, "Joining it with a cluster", _alternatives(found["alternatives"]))
-        _notes(console, [wording.gain_note(measure)])
+        learner, lines = found["learner"], found["alternatives"]
+        table = _alternatives(lines, learned=learner != "linear")
+        _section(console, "Joining it with a cluster", table)
+        _notes(console, [wording.gain_note(measure), judged_note(lines, learner)])
     table = _table("model", measure.head, right=(measure.head,))
     for key, one in found["models"].items():
         used = f"{wording.IN_USE} (strategy '{found['strategy']}')"
@@ -288,7 +295,7 @@ def show_dataset(found: Mapping[str, Any]) -> None:
         _notes(console, [wording.log_odds_note(found["classes"])])
 
 
-def _alternatives(lines: Sequence[Mapping[str, Any]]) -> Table:
+def _alternatives(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
     numbers = ("gain", "interval")
     table = _table("cluster", "datasets", *numbers, "verdict", right=numbers)
     for line in lines:
@@ -296,7 +303,7 @@ def _alternatives(lines: Sequence[Mapping[str, Any]]) -> Table:
             f"{line['number']}{' (its own)' if line['own'] else ''}",
             _text(listed(line["datasets"])),
             *_gain(line),
-            _verdict(line["verdict"]),
+            _verdict(line["verdict"], line["judged_by"] if learned else ""),
         )
     return table
 

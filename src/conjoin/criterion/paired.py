@@ -3,13 +3,15 @@
 How much each row's loss falls if the two datasets are trained together enters, averaged over
 repeated cross-validation; the gain, its confidence interval and the verdict leave.
 
-==========  ======================================================================
+==========  ==========================================================================
 symbol      meaning
-==========  ======================================================================
+==========  ==========================================================================
 d_i         loss of row i by the model of its own dataset, less that by the model
             of both, each trained without the row; the mean over repeats
-g           mean of d_i over the rows of each dataset, then over the two: the gain
-c_i         what row i adds to g, less its dataset's mean; copies of a row are one
+g           mean of d_i over the rows of each dataset, then over the two: the gain. Where
+            groups of datasets are compared, the mean over all datasets of both groups
+c_i         what row i adds to g, less the mean of its dataset, or of its group of
+            datasets; copies of a row are one
 m           distinct rows of the dataset
 v           sum(c^2 m/(m-15)): the variance of g if the d_i were independent, as
             if 15 rows of each dataset had been spent on the models
@@ -17,7 +19,7 @@ k           number of folds
 (1 + k/(k-1)) v    the variance that is used
 nu          2 / (sum(c^4) / sum(c^2)^2 - 1 / n): degrees of freedom of v
             (Satterthwaite); few where few rows carry the difference
-==========  ======================================================================
+==========  ==========================================================================
 
 The central limit theorem of cross-validation (Bayle, Bayle, Janson, Mackey 2020) says that v is the
 variance of g for learners whose losses hardly depend on single training rows. A difference between
@@ -34,7 +36,7 @@ spent. Measured levels are in `benchmarks/levels/learners.csv`.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion.verdict import Answer
@@ -65,12 +67,22 @@ class PairedVerdict:
         Each end holds with confidence 1 - delta.
     degrees : float
         Degrees of freedom of the variance; few where few rows carry the difference.
+    standard_error : float
+        Of the gain.
     """
 
     verdict: Answer
     gain: float
     interval: tuple[float, float]
     degrees: float
+    standard_error: float
+
+    @property
+    def p_value(self) -> float:
+        """P-value of the test behind the verdict: the smaller of those for "join" and "apart"."""
+        if self.standard_error == 0:
+            return 0.0 if self.gain else 1.0
+        return float(stdtr(self.degrees, -abs(self.gain) / self.standard_error))
 
     @property
     def few_rows_decide(self) -> bool:
@@ -86,8 +98,9 @@ def judge_losses(
     delta: float,
     folds: int,
     unit: IntArray | None = None,
+    share: tuple[float, float] = (0.5, 0.5),
 ) -> PairedVerdict:
-    """Return the verdict on two datasets from the fall of each row's loss.
+    """Return the verdict on two datasets, or groups of datasets, from the fall of each row's loss.
 
     Parameters
     ----------
@@ -103,6 +116,8 @@ def judge_losses(
         Number of folds.
     unit : array (n,), optional
         Rows with the same number are copies of each other; by default none are.
+    share : (float, float), default (0.5, 0.5)
+        How much each of the two counts.
 
     Returns
     -------
@@ -117,10 +132,10 @@ def judge_losses(
     ('join', [0.86, 1.3])
     """
     total = np.bincount(dataset, weights, minlength=2)
-    share = weights / total[dataset] / 2
+    counted = np.asarray(share)
     means = np.bincount(dataset, weights * falls, minlength=2) / total
-    gain = float(means.mean())
-    parts: FloatArray = share * (falls - means[dataset])
+    gain = float(counted @ means)
+    parts: FloatArray = weights * (counted / total)[dataset] * (falls - means[dataset])
     owner = dataset
     if unit is not None:
         parts = np.asarray(np.bincount(unit, parts), dtype=np.float64)
@@ -130,12 +145,13 @@ def judge_losses(
     parts = parts * np.sqrt(counts / np.maximum(counts - SPENT, 1))[owner]
     squares = float(np.sum(parts**2))
     if squares == 0:
-        return PairedVerdict(_answer(gain, gain), gain, (gain, gain), float(n - 1))
+        return PairedVerdict(_answer(gain, gain), gain, (gain, gain), float(n - 1), 0.0)
     excess = float(np.sum(parts**4)) / squares**2 - 1 / n
     degrees = n - 2.0 if excess <= 0 else min(max(2 / excess, FEWEST_DEGREES), n - 2.0)
-    half = float(stdtrit(degrees, 1 - delta) * np.sqrt((1 + folds / (folds - 1)) * squares))
+    error = float(np.sqrt((1 + folds / (folds - 1)) * squares))
+    half = float(stdtrit(degrees, 1 - delta)) * error
     low, high = gain - half, gain + half
-    return PairedVerdict(_answer(low, high), gain, (low, high), degrees)
+    return PairedVerdict(_answer(low, high), gain, (low, high), degrees, error)
 
 
 def _answer(low: float, high: float) -> Answer:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.details import make_details, others
 from conjoin.engine.errors import (
     estimate_errors,
@@ -93,7 +93,8 @@ class Analysis:
     strategies : Strategies
     chosen : Chosen
         The partition with the fits of its clusters.
-    judge : Judge
+    judge : Judge, optional
+        None where datasets are too small for verdicts (`engine.row_steps`).
     origin : Origin
     refits : mapping of strategy to Refit
         Their variances are the prior of new datasets; empty for a single dataset.
@@ -109,7 +110,7 @@ class Analysis:
     search: "Search | None"
     strategies: "Strategies"
     chosen: "Chosen"
-    judge: "Judge"
+    judge: "Judge | None"
     origin: Origin
     refits: "Mapping[str, Refit]" = field(default_factory=dict)
     findings: Findings = Findings()
@@ -284,7 +285,7 @@ class Analysis:
             )
         )
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
         return self._verdicts.ledger(self.steps, most)
 
@@ -293,6 +294,7 @@ class Analysis:
         return self._once("verdicts", self._make_verdicts)
 
     def _make_verdicts(self) -> Verdicts:
+        assert self.judge is not None
         names, delta = self.facts.names, self.origin.delta
         return make_verdicts(self.study, self.start, self.judge, names, self._labels, delta)
 
@@ -316,7 +318,12 @@ class Analysis:
     # --- the report ------------------------------------------------------------------------------
 
     @property
-    def details(self) -> "Details":
+    def common_model(self) -> None:
+        """None: lines have coefficients instead."""
+        return None
+
+    @property
+    def details(self) -> "Details | None":
         """The figures of the report."""
         return self._once("details", self._make_details)
 

@@ -5,7 +5,7 @@ leaves. Where rows are few, fits outside a fold see predictions that were made a
 fold (`learners.crossfit`), so that its errors are honest.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,16 +13,20 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Request
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.entries import Layout
 from conjoin.engine.learning import LearnedColumns
-from conjoin.engine.steps import Analysed
 from conjoin.engine.study import Study, make_study
 from conjoin.learners.schema import LearnedSchema
-from conjoin.models.problem import LeastSquares
+from conjoin.models.glm_rows import GlmRows
+from conjoin.models.likelihood import Likelihood, OtherRows
+from conjoin.models.padded_rows import SortedRows
+from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.moments import Moments
 from conjoin.tables import DatasetCollection
 
-Analyse = Callable[[DatasetCollection, Study], Analysed]
+# Steps 3 to 7 for a table and its study, of a collection or of moments that were formed elsewhere.
+Analyse = Callable[[Any, Study], Analysed]
 
 
 def correct(
@@ -45,7 +49,9 @@ def correct(
     narrow = replace(own, models=dict([next(iter(own.models.items()))]), shown=len(used))
     more = replace(table, X=wide(one.held_out), schema=LearnedSchema.of(table.schema, narrow))
     found = make_study(more, request, study.dealt)
-    if one.nested:
+    if one.nested and isinstance(found.given, RowLeastSquares):
+        found = replace(found, given=_nested_rows(found, wide, one.nested, learned.group, study))
+    elif one.nested:
         others = [
             _outside(wide(inner), found, table, learned.group != g)
             for g, inner in enumerate(one.nested)
@@ -54,20 +60,48 @@ def correct(
     return analyse(more, found)
 
 
-def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> Moments:
-    """Return the moments (K,) of the rows that are kept."""
+def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> SortedRows:
+    """Return the rows that are kept, in the coordinates of a study."""
     K = len(table.names)
     dataset = np.repeat(np.arange(K), table.sizes)[kept]
     starts = np.searchsorted(dataset, np.arange(K + 1))
     Z, t = study.basis.design(X[kept]), study.basis.response(table.y[kept])
-    return Moments.by_dataset(Z, t, starts, table.weights[kept])
+    return SortedRows(Z, t, table.weights[kept], starts)
 
 
-def _nested(found: Study, others: list[Moments], group: IntArray, study: Study) -> LeastSquares:
+def _nested(found: Study, others: list[SortedRows], group: IntArray, study: Study) -> Problem:
     """Return the problem whose fits outside a fold see nothing of its group."""
-    assert isinstance(found.given, LeastSquares)
-    assert study.dealt is not None
-    F = int(found.given.folds.shape[1])
-    first = [int(group[np.argmax(study.dealt.fold == f)]) for f in range(F)]
-    stack = Moments.stack([others[g] for g in first])
-    return LeastSquares(found.given.folds, stack.each(lambda array: np.swapaxes(array, 0, 1)))
+    given, first = found.given, tuple(_group_of_folds(group, study))
+    if isinstance(given, Likelihood):
+        family, phi = given.rows.family, given.rows.phi
+        one_fold = [np.zeros(len(rows.y), dtype=int) for rows in others]
+        outside = [GlmRows.of(rows, fold, 1, family) for rows, fold in zip(others, one_fold)]
+        nested = OtherRows(tuple(replace(rows, phi=phi) for rows in outside), first)
+        return replace(given, others=nested)
+    assert isinstance(given, LeastSquares)
+    moments = [Moments.by_dataset(rows.X, rows.y, rows.starts, rows.w) for rows in others]
+    stack = Moments.stack([moments[g] for g in first])
+    return LeastSquares(given.folds, stack.each(lambda array: np.swapaxes(array, 0, 1)))
+
+
+def _nested_rows(
+    found: Study,
+    wide: Callable[[FloatArray], FloatArray],
+    nested: Sequence[FloatArray],
+    group: IntArray,
+    study: Study,
+) -> RowLeastSquares:
+    """Return the same where rows stand for moments."""
+    assert isinstance(found.given, RowLeastSquares)
+    columns = nested[0].shape[1]
+    # A basis may mix columns, so the design is made anew and its last columns are taken from it.
+    first = 0 if found.basis.matrix is not None else -columns
+    made = [found.basis.design(wide(inner))[:, first:] for inner in nested]
+    return RowLeastSquares(found.given.folds, tuple(made[g] for g in _group_of_folds(group, study)))
+
+
+def _group_of_folds(group: IntArray, study: Study) -> list[int]:
+    """Return the group of rows (n,) that each fold belongs to."""
+    assert study.dealt is not None  # a learner reads rows
+    F = int(study.given.folds.shape[1])
+    return [int(group[np.argmax(study.dealt.fold == f)]) for f in range(F)]

@@ -33,8 +33,12 @@ from conjoin.strategies.validation import Fitted, Validated
 from conjoin.tables import DatasetCollection
 
 # What the average is made of, by the names of strategies.
-AVERAGED = ("linear", "corrected", "residual", "learner named", "learner pooled",
+AVERAGED = ("linear", "corrected", "residual", "curves", "learner named", "learner pooled",
             "learner separate", "learner clusters")  # fmt: skip
+# Times the mean that a row of classes or counts may count when weights are found. Datasets count
+# the same, so the only row of a small one would count as much as hundreds of another, and its luck
+# would decide. Between 1 and 3 nothing changes.
+MOST_COUNT = 3.0
 # Strategies of a learner by the kind of their column.
 KINDS = {
     "named": "learner named",
@@ -134,6 +138,13 @@ class Rows:
         total = np.bincount(self.dataset, w, minlength=len(self.table.names))
         found: FloatArray = w * (self.weights / np.where(total > 0, total, 1.0))[self.dataset]
         return found
+
+    def capped_counts(self) -> FloatArray:
+        """Return how much every row counts when weights are found; see `MOST_COUNT`."""
+        counts = self.counts()
+        if self.response.family == "gaussian":
+            return counts
+        return np.minimum(counts, MOST_COUNT * counts.mean())
 
     def units_of_resampling(self) -> IntArray:
         """Return the unit (n,) of every row: its dataset, with few datasets its fold in it."""
@@ -259,7 +270,7 @@ def average_entries(
     """
     names = [name for name in AVERAGED if name in entries]
     held_out = np.stack([_held_out(entries[name]) for name in names])
-    y, counts, unit = rows.table.y, rows.counts(), rows.units_of_resampling()
+    y, counts, unit = rows.table.y, rows.capped_counts(), rows.units_of_resampling()
 
     def find(kept: BoolArray) -> FloatArray:
         part = held_out[:, kept], y[kept], rows.response, counts[kept], unit[kept]

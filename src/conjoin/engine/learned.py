@@ -13,15 +13,17 @@ linear                their average
 corrected             a line in the columns and the prediction of "learner named", whose
                       coefficients are partially pooled over datasets
 residual              the linear average, plus the learner trained on its residuals
+curves                a line and a smooth curve of one column, both partially pooled
 learner named         one model for all rows, with the dataset's name as a category
 learner pooled        one model for all rows, without the name
 learner separate      one model for each dataset
 learner clusters      one model for each cluster
-auto                  the average of linear, corrected, residual and the learner's own
+auto                  the average of linear, corrected, residual, curves and the learner's own
 ====================  ========================================================================
 
 Clusters, verdicts and the figures of the page are those of one of the two analyses: of the
-corrected one where the learner predicts better than lines, else of the linear one.
+corrected one where the learner predicts better than lines, else of the linear one. Where they are
+about the learner, the first lines of the ledger are judged by it (`engine.learner_verdicts`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,9 +32,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, Progress
+from conjoin.engine.common_model import describe_common_model
 from conjoin.engine.courses import course_of
 from conjoin.engine.errors import estimate_errors, find_improvements
+from conjoin.engine.learner_verdicts import (
+    judged_alternative,
+    judged_line,
+    judged_lines,
+    judged_map,
+    needed,
+    sides_of,
+)
 from conjoin.engine.placing import place_by_rows
 from conjoin.engine.spreads import spread_of_rows
 from conjoin.errors import ArgumentError
@@ -47,10 +58,14 @@ from conjoin.strategies import reference
 from conjoin.strategies.improvement import HeldOut
 
 if TYPE_CHECKING:
+    from conjoin.criterion.paired import PairedVerdict
     from conjoin.engine.analysis import Analysis
     from conjoin.engine.entries import Entry, Layout, Rows
+    from conjoin.engine.learner_verdicts import LearnerJudge, Sides
+    from conjoin.engine.learning import LearnedColumns
     from conjoin.grouping.merge import Step
     from conjoin.models.spread import Spread
+    from conjoin.result.common_model import CommonModel
     from conjoin.result.course import Course
     from conjoin.result.details import Details
     from conjoin.result.improvement import Improvements
@@ -83,6 +98,10 @@ class LearnedAnalysis:
         Where the predictions stand among the features.
     rows : Rows
         The rows, for losses and probabilities.
+    learned : LearnedColumns, optional
+        The learner with its rows and predictions; None after pickling.
+    judge : LearnerJudge, optional
+        What judges joins by the learner; None where clusters are about lines, and after pickling.
     findings : Findings
         Gross errors and suspicious names and columns, found before the steps.
     """
@@ -95,6 +114,8 @@ class LearnedAnalysis:
     schema: LearnedSchema
     layout: "Layout"
     rows: "Rows"
+    learned: "LearnedColumns | None" = field(default=None, repr=False)
+    judge: "LearnerJudge | None" = None
     findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -107,11 +128,12 @@ class LearnedAnalysis:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: all that was found, and no rows."""
-        _ = self.placement, self.errors
+        _ = self.placement, self.errors, self.common_model, self._judged()
         for name in self.entries:
             _ = self.scored(name), self.spread(name), self.course(name)
         entries = {name: replace(one, held_out=None) for name, one in self.entries.items()}
-        return {**vars(self), "entries": entries, "rows": self.rows.emptied()}
+        kept = {"entries": entries, "rows": self.rows.emptied(), "learned": None, "judge": None}
+        return {**vars(self), **kept}
 
     # --- results ---------------------------------------------------------------------------------
 
@@ -300,27 +322,67 @@ class LearnedAnalysis:
         """The steps to the clusters."""
         return self.main.steps
 
-    def ledger(self, most: int | None) -> "tuple[Merge, ...]":
-        """Return the first steps with their verdicts."""
-        return self.main.ledger(most)
+    def ledger(self, most: int | None, progress: Progress | None = None) -> "tuple[Merge, ...]":
+        """Return the first steps with their verdicts, of the learner if clusters are about it."""
+        judged = {} if most == 0 else self._judged(progress)
+        if not judged:
+            return self.main.ledger(most)
+        steps = len(self.steps)
+        return judged_lines(self.main.ledger(needed(most, steps)), judged, steps)[:most]
+
+    def _judged(self, progress: Progress | None = None) -> "dict[Sides, PairedVerdict]":
+        """Return the verdicts of the learner, by the sides of a join; they are found once."""
+        judge = self.judge
+        if judge is None:
+            return self._found.get("judged", {})
+        return self._once("judged", lambda: judge.judge(self.steps, progress))
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
         """Return what joining two groups does to their held-out error, and its standard error."""
+        found = self._judged().get(frozenset([tuple(sorted(left)), tuple(sorted(right))]))
+        if found is not None:
+            return -found.gain, found.standard_error
         return self.main.join_change(left, right)
 
     def alternatives(self, name: str) -> "tuple[Alternative, ...]":
         """Return what is known of joining a dataset with its own cluster and with others."""
-        return self.main.alternatives(name)
+        return self._alternatives_judged(name, self.main.alternatives(name))
 
     @property
     def all_alternatives(self) -> "dict[str, tuple[Alternative, ...]]":
         """The same for every dataset."""
-        return self.main.all_alternatives
+        return {
+            name: self._alternatives_judged(name, lines)
+            for name, lines in self.main.all_alternatives.items()
+        }
+
+    def _alternatives_judged(
+        self, name: str, lines: "tuple[Alternative, ...]"
+    ) -> "tuple[Alternative, ...]":
+        """Return joins of a dataset; those that are lines of the ledger have its verdict."""
+        names, labels = self.main.facts.names, self.main.chosen.labels
+        found = []
+        for line in lines:
+            others = tuple(n for n, c in zip(names, labels) if c == line.cluster and n != name)
+            known = self._judged().get(frozenset([(name,), tuple(sorted(others))]))
+            found.append(line if known is None else judged_alternative(line, known))
+        return tuple(found)
 
     @property
-    def details(self) -> "Details":
-        """The figures of the report."""
-        return self.main.details
+    def details(self) -> "Details | None":
+        """The figures of the report; joins in the ledger have its verdicts here."""
+        return self._once("details", self._make_details)
+
+    def _make_details(self) -> "Details | None":
+        details, judged = self.main.details, self._judged()
+        if not judged or details is None:
+            return details
+        upper = tuple(
+            judged_line(line, judged[sides_of(line)]) if sides_of(line) in judged else line
+            for line in details.upper
+        )
+        shown = details.map and judged_map(details.map, judged, self.main.facts.names)
+        return replace(details, upper=upper, map=shown)
 
     @property
     def placement(self) -> "Placement":
@@ -342,6 +404,18 @@ class LearnedAnalysis:
         X = np.concatenate([table.X, pooled[:, : len(used)]], axis=1)
         found = place_by_rows(replace(table, X=X), self.linear.study, self.main.chosen.labels)
         return replace(found, columns=np.append(np.arange(layout.inputs), used))
+
+    @property
+    def common_model(self) -> "CommonModel | None":
+        """Importance, partial dependence and departures of the model that all datasets share."""
+        return self._once("common model", self._describe_common_model)
+
+    def _describe_common_model(self) -> "CommonModel | None":
+        if self.learned is None:
+            return None
+        seed = int(self.settings.get("random_state", 0))
+        names = self.linear.facts.names
+        return describe_common_model(self.learned, self.rows, self.schema, names, seed)
 
     @property
     def settings(self) -> Mapping[str, Any]:

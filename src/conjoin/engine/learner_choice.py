@@ -5,12 +5,14 @@ A request and a table enter; a learner leaves, or None where models are lines on
 
 from typing import Any
 
+import numpy as np
+
+from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest, Request
-from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError, warn_caller
+from conjoin.learners.blended import blended
 from conjoin.learners.boosting import Boosting, MissingLibraryError, load_lightgbm
 from conjoin.learners.rows import Learner
-from conjoin.tables import DatasetCollection
 
 # Step of each round in `compare`, twice the usual one: a comparison trains dozens of models, and
 # larger steps take half the rounds for nearly the same error.
@@ -19,14 +21,12 @@ PAIR_RATE = 0.1
 AUTO_LEARNS = True
 
 
-def make_learner(
-    request: Request, table: DatasetCollection | Reduced, criterion: Any
-) -> Learner | None:
+def make_learner(request: Request, criterion: Any) -> Learner | None:
     """Return the learner that is asked for; None for lines only."""
     asked = request.learner
     if asked == "linear" or (asked == "auto" and not AUTO_LEARNS):
         return None
-    obstacle = _obstacle(request, table, criterion)
+    obstacle = _obstacle(request, criterion)
     if obstacle:
         if asked == "auto":
             return None
@@ -34,7 +34,8 @@ def make_learner(
             f"learner={name_of_learner(asked)!r} does not go with {obstacle}; leave one of the two "
             "out, or choose learner='linear'."
         )
-    return _named_learner(asked, Boosting(random_state=int(request.random_state)))
+    found = _named_learner(asked, Boosting(random_state=int(request.random_state)))
+    return blended(found) if isinstance(found, Boosting) else found
 
 
 def make_pair_learner(request: PairRequest) -> Learner | None:
@@ -55,6 +56,15 @@ def make_pair_learner(request: PairRequest) -> Learner | None:
     return _named_learner(asked, Boosting(rate=PAIR_RATE, random_state=int(request.random_state)))
 
 
+def warn_of_weights(learner: Learner | None, weights: FloatArray) -> None:
+    """Say that an estimator is trained without the row weights, if it takes none."""
+    if not getattr(learner, "takes_weights", True) and np.ptp(weights) > 0:
+        warn_caller(
+            f"learner={name_of_learner(learner)} takes no sample_weight, so the row weights count "
+            "in its errors, but not in its training."
+        )
+
+
 def _named_learner(asked: Any, boosting: Boosting) -> Learner | None:
     """Return a learner by its name, or made of an estimator; None if "auto" has lines only."""
     if not isinstance(asked, str):
@@ -69,7 +79,7 @@ def _named_learner(asked: Any, boosting: Boosting) -> Learner | None:
     return boosting
 
 
-def _obstacle(request: Request, table: DatasetCollection | Reduced, criterion: Any) -> str:
+def _obstacle(request: Request, criterion: Any) -> str:
     """Return what a learner cannot work with, in words; empty if there is nothing."""
     if request.representation is not None:
         return f"representation={request.representation!r}"
@@ -77,8 +87,6 @@ def _obstacle(request: Request, table: DatasetCollection | Reduced, criterion: A
         return f"method={request.method_name!r}"
     if not request.intercept:
         return "intercept=False"
-    if isinstance(table, Reduced):
-        return "a table whose rows stay in their engine"
     return ""
 
 

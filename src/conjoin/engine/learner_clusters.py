@@ -10,13 +10,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.entries import Rows
 from conjoin.engine.learning import LearnedColumns
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.grouped import grouped_column
 from conjoin.learners.moves import moved_labels
 from conjoin.models.row_losses import row_losses
+from conjoin.progress_parts import report
 from conjoin.strategies.average import summarise
 
 # Rows up to which clusters are trained and moved: each proposal costs as much as the learner's own
@@ -30,7 +31,10 @@ MOST_CLUSTERS = 12
 
 
 def find_clusters(
-    learned: LearnedColumns, rows: Rows, proposals: Iterable[IntArray]
+    learned: LearnedColumns,
+    rows: Rows,
+    proposals: Iterable[IntArray],
+    progress: Progress | None = None,
 ) -> tuple[IntArray, PredictedColumn | None]:
     """Return labels (K,), and the column of one model for each cluster.
 
@@ -40,11 +44,13 @@ def find_clusters(
     best: IntArray = np.zeros(K, dtype=np.int64)
     column = None
     lowest = rows.losses(learned.found["named"].held_out)
-    for labels in _distinct(proposals, len(rows.table.y)):
+    tried = _distinct(proposals, len(rows.table.y))
+    for number, labels in enumerate(tried):
         found, other = _improved(learned, labels)
         losses = None if other is None else rows.losses(other.held_out)
         if losses is not None and is_better(losses, lowest, rows):
             best, column, lowest = found, other, losses
+        report(progress, number + 1, len(tried))
     return best, column
 
 

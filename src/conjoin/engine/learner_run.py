@@ -11,8 +11,10 @@ import numpy as np
 
 from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import Request
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.corrected import Analyse, correct
+from conjoin.engine.curves import Curves, curves_entry, find_curves
 from conjoin.engine.entries import (
     KINDS,
     Entry,
@@ -26,13 +28,13 @@ from conjoin.engine.entries import (
     residual_entry,
 )
 from conjoin.engine.learned import LearnedAnalysis
+from conjoin.engine.learner_choice import warn_of_weights
 from conjoin.engine.learner_clusters import find_clusters, is_better
+from conjoin.engine.learner_verdicts import LearnerJudge
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
-from conjoin.engine.steps import Analysed
-from conjoin.engine.study import Study
-from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
+from conjoin.progress_parts import report, split_progress
 from conjoin.strategies.validation import Validated
 from conjoin.tables import DatasetCollection
 
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 # Standard errors by which a learner must be better than lines before clusters and verdicts are
 # about it. The best of several is compared, so one would be passed by chance too often.
 SURE = 2.0
+# Shares of the time of the learner's columns and of the analysis with them, for the progress bar;
+# the clusters have the rest.
+SHARES = 0.75, 0.1
 
 
 def add_learner(
@@ -59,23 +64,39 @@ def add_learner(
     if not enough_rows(table, study):
         return linear.analysis
     rows = Rows.of(table, study)
-    straight = _average(linear, study, table.X, rows)
-    columns = _columns_of(learner, table)
-    learned = learn_columns(learner, columns, table, study, straight, progress)
+    warn_of_weights(learner, table.weights)
+    straight = held_out_average(linear, table.X, rows)
+    first, second, last = split_progress(progress, *SHARES)
+    learned = learn_columns(learner, table, study, straight, first)
+    curves = find_curves(table, study, learned.task.columns, learned.group)
+    if curves is not None:
+        learned = replace(learned, found={**learned.found, "curves": curves.column})
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
-    schema = _schema(learned, table, lines)
+    schema = schema_of(learned, table, lines)
     corrected = correct(learned, schema, layout, table, request, study, analyse)
-    leads = _leads(linear, corrected, learned, rows)
+    report(second, 1, 1)
+    leads, judge = _leads(linear, corrected, learned, rows), None
     if leads:
+        judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
-        labels, column = find_clusters(learned, rows, proposals)
+        labels, column = find_clusters(learned, rows, proposals, last)
         corrected = corrected.with_labels(labels)
         if column is not None:
             learned = replace(learned, found={**learned.found, "clusters": column})
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
-    schema = _schema(learned, table, lines, leads=leads)
-    return _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    report(last, 1, 1)
+    schema = schema_of(learned, table, lines, leads=leads)
+    found = _combine(linear, corrected, learned, schema, layout, rows, straight, curves, request)
+    return replace(found, judge=judge)
+
+
+def _judge_of(
+    learner: Learner, learned: LearnedColumns, table: DatasetCollection, request: Request
+) -> LearnerJudge:
+    """Return what judges joins by the learner, with the larger steps that `compare` takes."""
+    asked = (table.names, request.delta, int(request.random_state))
+    return LearnerJudge.of(learner.quicker(), learned.task, table.X, *asked)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
@@ -86,33 +107,32 @@ def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows:
     return is_better(best, auto[0], rows, SURE)
 
 
-def _columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
-    make = LearnerColumns.of if learner.takes_categories else LearnerColumns.plain
-    return make(table.schema)
-
-
-def _average(found: Analysed, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
+def held_out_average(found: Analysed, X: FloatArray, rows: Rows) -> FloatArray:
     """Return held-out linear predictors (n, L) of the average of the engine's strategies."""
+    if found.held_out is not None:
+        return found.held_out
     both = engine_average(found.fits, found.analysis.strategies.weights)
-    return held_out_lines(both.fold_coef, study, X, rows)
+    return held_out_lines(both.fold_coef, found.analysis.study, X, rows)
 
 
-def _schema(
+def schema_of(
     learned: LearnedColumns, table: DatasetCollection, lines: int, *, leads: bool = True
 ) -> LearnedSchema:
     """Return the schema whose features include the predictions."""
-    names = {
+    plain = {
         "named": learned.learner,
         **{kind: f"{learned.learner} ({kind})" for kind in learned.found if kind != "named"},
+        "curves": "curves",
     }
+    names = {kind: _free(name, table.features, lines) for kind, name in plain.items()}
     found = learned.found.items()
     predictions = PredictionColumns(
         learned.learner,
         learned.task.columns,
-        {_free(names[kind], table.features, lines): one.model for kind, one in found},
+        {names[kind]: one.model for kind, one in found},
         {name: k for k, name in enumerate(table.names)},
         lines,
-        {names[kind]: one.settings for kind, one in learned.found.items()},
+        {names[kind]: one.settings for kind, one in found},
         leads=leads,
     )
     return LearnedSchema.of(table.schema, predictions)
@@ -133,6 +153,7 @@ def _combine(
     layout: Layout,
     rows: Rows,
     straight: FloatArray,
+    curves: Curves | None,
     request: Request,
 ) -> LearnedAnalysis:
     """Put all strategies into one table, and average them."""
@@ -143,18 +164,20 @@ def _combine(
         if name != "auto"
     }
     averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
-    curved = _average(corrected, bent.study, _features(bent, rows, learned, layout), rows)
+    curved = held_out_average(corrected, _features(bent, rows, learned, layout), rows)
     entries["linear"] = _entry(averages[0], flat, layout, straight, False)
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
         entries["residual"] = residual_entry(entries["linear"], learned, layout, rows)
+    if curves is not None:
+        entries["curves"] = curves_entry(curves, flat.study, layout, rows)
     entries |= entries_of_learner(learned, layout, rows)
     auto, shares = average_entries(entries, rows, learned.group, int(request.random_state))
     inner = {n: shares["linear"] * w for n, w in flat.strategies.weights.items()}
     weights = {**inner, **{name: w for name, w in shares.items() if name != "linear"}}
     entries["auto"] = auto
     main = bent if schema.predictions.leads else flat
-    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows)
+    return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows, learned)
 
 
 def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layout) -> FloatArray:

@@ -11,11 +11,15 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.study import Study
+from conjoin.learners.blended import Blended
+from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
 from conjoin.learners.forward import forward_groups
 from conjoin.learners.grouped import grouped_column, has_enough
 from conjoin.learners.rows import Learner, LearnerRows, Past
+from conjoin.models.row_losses import row_losses
+from conjoin.progress_parts import by_costs, report
 from conjoin.tables import DatasetCollection
 
 # Groups of rows that are held out together. Each is a model of its own; five leave four fifths of
@@ -25,12 +29,23 @@ GROUPS = 5
 # `learners.crossfit`), and models of few rows are quick. Datasets with fewer rows than FEW_OWN on
 # average are nested whatever the number of rows.
 FEW_ROWS, FEW_OWN = 20_000, 40
+# The same for classes and counts, whose rows are passed over many times.
+FEW_CLASS_ROWS = 5_000
 # Rows from which the model without names and the residual model are judged on two halves instead
 # of five parts, to save time; half of so many rows are enough to learn from. From MOST_RESIDUAL on
 # there is no residual model: with so many rows the trees themselves follow each dataset.
 MANY_ROWS, MOST_RESIDUAL = 50_000, 150_000
+# Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
+# of half a million rows is hardly worse than one of a million, and each takes minutes.
+LARGE = 300_000
+# How long the models with names, without, of residuals and of each dataset take in proportion, for
+# the progress bar.
+COSTS = 6, 2, 1, 1
 # Datasets and rows up to which every dataset gets a model of its own: each is cross-fitted.
 MOST_SEPARATE, MOST_SEPARATE_ROWS = 24, 50_000
+# Datasets and rows up to which trees for few rows are tried as well, and rows from which a dataset
+# gets them. A model takes a tenth of a second; of 8 rows 6 are left to learn from in a fold.
+MOST_FINE, MOST_FINE_ROWS, FEWEST_FINE = 100, 5_000, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +114,7 @@ class LearningTask:
             columns.categories,
             table.response,
             past=None if past is None else past.take(order),
+            labels=table.names,
         )
         return cls(learner, columns, rows, order, group[order])
 
@@ -108,6 +124,7 @@ class LearningTask:
         named: bool = True,
         nested: bool = False,
         target: FloatArray | None = None,
+        keep: bool = False,
         progress: Progress | None = None,
     ) -> PredictedColumn:
         """Cross-fit the learner; predictions come in the order of `rows`."""
@@ -115,9 +132,12 @@ class LearningTask:
         group = self.group
         if target is not None:
             rows = replace(rows, y=target)
-        if (not named or target is not None) and len(rows) > MANY_ROWS and rows.past is None:
+        most = MANY_ROWS if not named or target is not None else LARGE
+        if len(rows) > most and not nested and rows.past is None:
             group = group % 2
-        return predict_column(self.learner, rows, group, nested=nested, progress=progress)
+        return predict_column(
+            self.learner, rows, group, nested=nested, keep=keep, progress=progress
+        )
 
     def in_table_order(self, column: PredictedColumn) -> PredictedColumn:
         """Return a column in the order of the table."""
@@ -142,43 +162,88 @@ def held_out_groups(study: Study) -> IntArray:
 
 def groups_and_past(study: Study) -> tuple[IntArray, Past | None]:
     """Return the group (n,) of every row, and what models see where rows are ordered in time."""
-    dealt, folds = study.dealt, int(study.given.folds.shape[1])
+    dealt = study.dealt
     assert dealt is not None  # a learner reads rows
     if dealt.forward is not None:
         return forward_groups(dealt.forward, dealt.rank, GROUPS)
-    return groups_of_folds(dealt.fold, folds, min(GROUPS, folds)), None
+    return group_of_folds(study)[dealt.fold], None
+
+
+def group_of_folds(study: Study) -> IntArray:
+    """Return the group (F,) of every fold."""
+    folds = int(study.given.folds.shape[1])
+    return groups_of_folds(np.arange(folds), folds, min(GROUPS, folds))
 
 
 def enough_rows(table: DatasetCollection, study: Study) -> bool:
     """Say whether there are enough rows for a learner: some in every group, and targets vary."""
     group, past = groups_and_past(study)
     groups = min(GROUPS, int(study.given.folds.shape[1])) if past is None else len(past.sees)
-    return has_enough(table.y, group, groups, past)
+    return has_enough(table.y, group, groups, past=past)
 
 
 def learn_columns(
     learner: Learner,
-    columns: LearnerColumns,
     table: DatasetCollection,
     study: Study,
     linear: FloatArray,
     progress: Progress | None = None,
+    *,
+    keep: bool = False,
 ) -> LearnedColumns:
-    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions."""
-    task = LearningTask.of(learner, columns, table, study)
+    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions.
+
+    With `keep` the rows are a sample: the models outside each group are kept for the other rows,
+    and there is nothing that needs all rows (nested predictions, a model for each dataset).
+    """
+    task = LearningTask.of(learner, columns_of(learner, table), table, study)
     n, K = len(task.rows), task.rows.datasets
+    few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
     # Models of the past have seen nothing of the groups after them, so nothing is to be nested.
-    nested = study.given.exact and task.rows.past is None and (n <= FEW_ROWS or n < FEW_OWN * K)
-    found = {"named": task.column(nested=nested, progress=progress)}
+    nested = not keep and task.rows.past is None and (n <= few or n < FEW_OWN * K)
+    if n > LARGE:
+        task = replace(task, learner=learner.quicker())
+    first, second, third, last = by_costs(progress, COSTS)
+    found = {"named": task.column(nested=nested, keep=keep, progress=first)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
-    narrow = replace(task, learner=learner.narrowed(found["named"].settings).quicker())
-    found["pooled"] = narrow.column(named=False)
+    narrow = replace(task, learner=task.learner.narrowed(found["named"].settings).quicker())
+    found["pooled"] = narrow.column(named=False, keep=keep, progress=second)
     if table.response.family == "gaussian" and n <= MOST_RESIDUAL:
         residual = task.rows.y - linear[task.order, 0]
-        found["residual"] = narrow.column(target=residual)
-    if K <= MOST_SEPARATE and n <= MOST_SEPARATE_ROWS:
-        found["separate"] = grouped_column(
-            narrow.learner, task.rows, task.group, np.arange(K), found["pooled"]
-        )
+        found["residual"] = narrow.column(target=residual, keep=keep, progress=third)
+    if not keep:
+        found |= separate_column(task, narrow.learner, found["pooled"])
+    report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
     return LearnedColumns(narrow, held_out_groups(study), done)
+
+
+def columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
+    """Return the columns of the table as a learner takes them."""
+    if not learner.takes_categories:
+        return LearnerColumns.plain(table.schema)
+    # Other libraries have limits for the number of categories.
+    return LearnerColumns.of(table.schema, codes=isinstance(learner, Boosting | Blended))
+
+
+def separate_column(
+    task: LearningTask, learner: Learner, pooled: PredictedColumn
+) -> dict[str, PredictedColumn]:
+    """Return the column of one model for each dataset, of the trees with the lower loss."""
+    rows, group = task.rows, task.group
+    n, own = len(rows), np.arange(rows.datasets)
+    fine, found = task.learner.for_few_rows(), []
+    if rows.datasets <= MOST_SEPARATE and n <= MOST_SEPARATE_ROWS:
+        found.append(grouped_column(learner, rows, group, own, pooled))
+    few = rows.response.family == "gaussian" and n <= MOST_FINE_ROWS
+    if fine is not None and few and rows.datasets <= MOST_FINE:
+        found.append(grouped_column(fine, rows, group, own, pooled, FEWEST_FINE))
+    if not found:
+        return {}
+    size = np.bincount(rows.dataset, rows.w)[rows.dataset]
+
+    def loss(column: PredictedColumn) -> float:
+        each = row_losses(column.held_out, rows.y, rows.response)
+        return float(np.sum(rows.w * each / size))
+
+    return {"separate": min(found, key=loss)}

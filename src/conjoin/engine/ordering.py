@@ -101,3 +101,8 @@ def robust_scatter(
     if order is not None and order.time is not None:
         return serial_scatter(Z, t, w, starts, order.time, moments)
     return Scatter.of_rows(Z, t, w, starts, dealt.repeats, moments)
+
+
+def scatter_of_folds(folds: Moments) -> Scatter:
+    """Return the scatter from moments of folds (K, F), where rows are elsewhere."""
+    return Scatter.of_folds(folds)

@@ -10,7 +10,7 @@ from typing import Any
 
 from conjoin.api.request import PairRequest
 from conjoin.engine.criteria import make_criterion
-from conjoin.engine.learner_choice import make_pair_learner
+from conjoin.engine.learner_choice import make_pair_learner, warn_of_weights
 from conjoin.engine.pair_learner import compare_auto, compare_learner
 from conjoin.engine.pair_likelihood import compare_likelihoods
 from conjoin.engine.pair_numbers import compare_numbers
@@ -42,6 +42,7 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
         columns=request.columns,
         family=request.family,
     )
+    warn_of_weights(learner, collection.weights)
     family = collection.response.family
     if family != "gaussian" and request.method != "risk":
         raise ArgumentError(

@@ -18,11 +18,16 @@ from conjoin.errors import DataError
 from conjoin.execution import small_matrices
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.paired import (
+    FEWEST_FOR_VERDICT,
+    FEWEST_OTHERS,
+    FEWEST_OTHERS_FOR_VERDICT,
+    FEWEST_ROWS,
     FOLDS,
     Dealings,
     PairedLosses,
     deal_repeatedly,
     dealings_in_order,
+    others,
     paired_losses,
     repeats_for,
 )
@@ -33,14 +38,6 @@ from conjoin.result.comparison import Comparison
 from conjoin.result.learned_fit import LearnedFit
 from conjoin.tables import DatasetCollection
 
-# Rows of a dataset below which there is no verdict: models of so few rows change with every row, so
-# that the central limit theorem of cross-validation does not hold.
-FEWEST_FOR_VERDICT = 30
-# Rows of a dataset below which there is no cross-validation: a fold would hold less than two rows.
-FEWEST_ROWS = 2 * FOLDS
-# Rows of a dataset outside its largest class below which there is no verdict, and no model: in each
-# training part there must be two classes.
-FEWEST_OTHERS_FOR_VERDICT, FEWEST_OTHERS = 10, 2
 UNKNOWN = float("nan")  # what the paper's inequality has no value for
 
 
@@ -198,6 +195,7 @@ def _validate(collection: DatasetCollection, request: PairRequest, learner: Lear
         columns.categories,
         collection.response,
         named=False,
+        labels=collection.names,
     )
     repeats = repeats_for(learner, len(rows))
     dealt = deal_repeatedly(collection.X, rows, repeats, int(request.random_state))
@@ -216,11 +214,7 @@ def _validate(collection: DatasetCollection, request: PairRequest, learner: Lear
 
 
 def _others(collection: DatasetCollection, k: int) -> int:
-    """Return the rows of a dataset outside its largest class, or counts above zero."""
-    y = collection.y[collection.rows(k)]
-    if collection.response.classes:
-        return int(len(y) - np.bincount(y.astype(np.int64)).max())
-    return int(np.sum(y > 0)) if collection.response.family == "poisson" else len(y)
+    return others(collection.y[collection.rows(k)], collection.response)
 
 
 def _check_rows(collection: DatasetCollection, learner: str) -> None:

@@ -18,8 +18,15 @@ from conjoin.grouping.objective import sum_by
 from conjoin.models.mixture import mixture_prior
 from conjoin.models.newcomer import Prior
 from conjoin.models.noise import noise_prior
-from conjoin.models.partial import Hyper, expected_residuals, integrate, posterior
+from conjoin.models.partial import (
+    Hyper,
+    expected_residuals,
+    integrate,
+    posterior,
+    posterior_of_rows,
+)
 from conjoin.moments import Moments
+from conjoin.moments.rows import RowMoments
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.strategies.plan import Start, start_values
 from conjoin.strategies.refits import PartialPooling, Refit, SoftClusters
@@ -34,9 +41,13 @@ def make_placement(
 ) -> Placement:
     """Return the coefficients of each cluster as a distribution, and of a dataset in none."""
     C, m, hyper = int(labels.max()) + 1, start.problem.moments, start.hyper
-    noise = (hyper.noise * hyper.relative)[:, None]
-    G, h = sum_by((m.G / noise[..., None], m.h / noise), labels, C)
-    mu = posterior(m, hyper).mu
+    if isinstance(m, RowMoments):  # all datasets have one noise
+        unions = m.sum_by(labels)
+        G, h, mu = unions.G / hyper.noise, unions.h / hyper.noise, posterior_of_rows(m, hyper).mu
+    else:
+        noise = (hyper.noise * hyper.relative)[:, None]
+        G, h = sum_by((m.G / noise[..., None], m.h / noise), labels, C)
+        mu = posterior(m, hyper).mu
     spread = np.diagonal(hyper.L) ** 2
     covariance = linalg.inverse(linalg.symmetrise(np.diag(1 / spread) + G))
     centre = mu + linalg.matvec(covariance, h - linalg.matvec(G, mu))
@@ -56,7 +67,11 @@ def place_by_rows(table: DatasetCollection, study: Study, labels: IntArray) -> P
     request = Request(
         target=table.schema.roles.target, folds=int(study.given.folds.shape[1]), verdict="gaussian"
     )
-    found = make_study(table, request, study.dealt)
+    return place_by_study(make_study(table, request, study.dealt), labels)
+
+
+def place_by_study(found: Study, labels: IntArray) -> Placement:
+    """Return a placement by the columns of a study."""
     start = start_values(found.given)
     prior = _of_centre(start.problem.moments, start.hyper)
     prior = replace(prior, noise=prior.noise * found.dispersion)
@@ -84,6 +99,10 @@ def learned_priors(
 
 def _of_centre(moments: Moments, hyper: Hyper) -> Prior:
     """Return N(mu, C + L L'): the posterior of the centre and the spread around it."""
+    if isinstance(moments, RowMoments):  # all datasets have one noise
+        centre = posterior_of_rows(moments, hyper)
+        covariance = centre.C + hyper.L @ hyper.L.T
+        return Prior(hyper.noise, centre.mu[None], covariance[None], np.ones(1))
     post = posterior(moments, hyper)
     noise, df = noise_of_new(hyper, expected_residuals(moments, hyper, post), moments.n)
     covariance = post.C + hyper.L @ hyper.L.T
@@ -121,7 +140,8 @@ def _means(study: Study, start: Start, labels: IntArray) -> FloatArray:
     features = m.p // m.outputs - int(study.basis.intercept)
     if not study.basis.intercept:
         return np.full((C, features), np.nan)
-    G, n = sum_by((m.G[:, 0, :: m.outputs], m.n), labels, C)
+    unions = m.sum_by(labels)
+    G, n = unions.G[:, 0, :: m.outputs], unions.n
     enough = n[:, None] >= FEWEST_ROWS * m.outputs
     means: FloatArray = np.where(enough, G[:, 1:] / np.maximum(G[:, :1], TINY), np.nan)
     return means

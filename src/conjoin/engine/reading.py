@@ -4,7 +4,8 @@ What the user passed as data enters. A `DatasetCollection` with all rows leaves,
 collection whose moments were formed where the rows live (DuckDB, Dask, Spark).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from conjoin.tables.roles import Roles
 from conjoin.tables.stack import columns_to_drop
 
 
-def read(
+@contextmanager
+def reading(
     data: Any, request: Request, *, rows_needed: bool, alone: bool = False
-) -> DatasetCollection | Reduced:
-    """Read the datasets.
+) -> Iterator[DatasetCollection | Reduced]:
+    """Read the datasets; a source whose rows stay where they are is open inside the block.
 
     `rows_needed` says that moments are not enough: a criterion of pairs or a representation reads
     rows. With `alone` a single dataset is allowed.
@@ -34,12 +36,19 @@ def read(
         if request.query is not None:
             raise ArgumentError("query goes with files or a database; data is a table already.")
         roles = _roles(request, request.by)
-        return _read_table(data, roles, request, request.columns, rows_needed, alone)
-    with open_source(data, by=request.by or (), query=request.query) as source, source.reading():
+        yield _read_table(data, roles, request, request.columns, rows_needed, alone)
+        return
+    with ExitStack() as stack:
+        opened = open_source(data, by=request.by or (), query=request.query)
+        source = stack.enter_context(opened)
+        stack.enter_context(source.reading())
         roles = _roles(request, source.by or request.by)
         table = _wanted_columns(source.with_boolean_target(request.target), roles, request.columns)
         blocks = bool(source.by) and not request.by
-        return _read_table(table, roles, request, None, rows_needed, alone, blocks)
+        found = _read_table(table, roles, request, None, rows_needed, alone, blocks)
+        if not isinstance(found, Reduced):
+            stack.close()
+        yield found
 
 
 def _roles(request: Request, by: Any) -> Roles:
@@ -66,6 +75,8 @@ def _read_table(
         reduced = _reduce(data, roles, request)
         if reduced is not None:
             return reduced
+    if request.sample_rows is not None:
+        _check_sample_is_possible(data, request, rows_needed)
     return collect_rows(
         data,
         roles,
@@ -80,12 +91,22 @@ def _read_table(
     )
 
 
+def _check_sample_is_possible(data: Any, request: Request, rows_needed: bool) -> None:
+    """Refuse to sample rows that are in memory already."""
+    if rows_needed or is_lazy(data):  # they are fetched for a reason, or are not more
+        return
+    raise ArgumentError(
+        f"sample_rows={request.sample_rows} is for files, databases and lazy tables; data is in "
+        "memory already. Leave it out, or pass the file."
+    )
+
+
 def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
     """Form moments where the rows live, if they should stay there; a likelihood needs rows."""
     if not is_lazy(data) or request.family not in ("auto", "gaussian"):
         return None
     frame, roles = one_frame(data, roles)
-    if not isinstance(frame, nw.LazyFrame) or not rows_stay_remote(frame):
+    if not isinstance(frame, nw.LazyFrame) or not rows_stay_remote(frame, request.sample_rows):
         return None
     if has_classes(frame.collect_schema()[roles.target], request.family):
         return None

@@ -20,6 +20,7 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of
 from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
+from conjoin.engine.remote_rows import RemoteRows
 from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
@@ -70,6 +71,8 @@ class Reduced:
         Gross errors.
     fewer : Reduced, optional
         The same without the rows that have gross errors, if it is wanted and there are any.
+    rows : RemoteRows, optional
+        The rows, as long as their source is open.
     """
 
     names: tuple[str, ...]
@@ -81,14 +84,19 @@ class Reduced:
     copies: IntArray
     outliers: tuple[Outlier, ...] = ()
     fewer: "Reduced | None" = None
+    rows: RemoteRows | None = None
 
 
-def rows_stay_remote(frame: nw.LazyFrame[Any]) -> bool:
-    """Say whether the rows of a frame should stay where they are: they are too many to fetch."""
+def rows_stay_remote(frame: nw.LazyFrame[Any], sample_rows: int | None = None) -> bool:
+    """Say whether the rows of a frame should stay where they are.
+
+    They do if they are too many to fetch, or more than a learner is to be trained on.
+    """
     if frame.implementation.is_dask() or frame.implementation.is_spark_like():
         return True
     rows = int(one_row(frame.select(nw.len().alias("rows")))["rows"])
-    return rows * len(frame.collect_schema().names()) > MOST_VALUES
+    most = MOST_VALUES / len(frame.collect_schema().names())
+    return rows > (most if sample_rows is None else min(most, sample_rows))
 
 
 def reduce(
@@ -185,6 +193,9 @@ def _form(
     dealing = RemoteFolds(table.frame, table.by, cells, kinds_of(places), folds, seed)
     reduced = _reduce(table, dealing, basis, roles, ranges.weight)
     check_names(reduced.names, int(reduced.folds.n.sum()), roles)
+    position = {name: k for k, name in enumerate(reduced.names)}
+    width = len(schema.features)
+    rows = RemoteRows(reduced.dealt, tuple(table.by), width, position, folds, ranges.weight)
     return Reduced(
         names=tuple(reduced.names),
         sizes=tuple(int(n) for n in reduced.folds.n.sum(axis=1)),
@@ -193,6 +204,7 @@ def _form(
         basis=reduced.basis,
         folds=reduced.folds,
         copies=reduced.copies,
+        rows=rows,
     )
 
 
@@ -212,17 +224,21 @@ def _reduce(
         sums = replace(sums, folds=form(basis), copies=np.zeros_like(sums.copies))
     second = second_moments(sums.folds, basis)
     settled = settle(basis, sums.folds, lambda: directions_of_moments(second, basis), form)
-    return replace(sums, basis=settled[0], folds=settled[1])
+    return replace(sums, basis=settled[0], folds=settled[1], dealt=dealt)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Names of datasets, coordinates, moments (K, F) and copies (K,), as in `Reduced`."""
+    """Names of datasets, coordinates, moments (K, F) and copies (K,), as in `Reduced`.
+
+    `dealt` are the rows with their folds.
+    """
 
     names: list[str]
     basis: Basis
     folds: Moments
     copies: IntArray
+    dealt: Any = None
 
 
 def _assemble(

@@ -17,26 +17,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from conjoin.api.request import Request
-from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import pair_criterion
 from conjoin.engine.features import learn_features, make_representation, settings_of
 from conjoin.engine.hints import check_method, hint_at_classes
 from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.learner_run import add_learner
-from conjoin.engine.reading import read, source_names
-from conjoin.engine.single import fit_single
+from conjoin.engine.reading import reading, source_names
+from conjoin.engine.remote import Reduced
+from conjoin.engine.remote_learner import add_remote_learner
+from conjoin.engine.single import analyse_single
 from conjoin.engine.steps import Task, find, rows_of
 from conjoin.engine.study import DatasetFacts, make_study
-from conjoin.engine.verdicts import make_judge
 from conjoin.engine.wild import settle_partition
 from conjoin.execution import small_matrices
-from conjoin.strategies.plan import start_values
+from conjoin.progress_parts import split_progress
 
 if TYPE_CHECKING:
     from conjoin._typing import Progress
-    from conjoin.engine.remote import Reduced
     from conjoin.result.partition import Partition
     from conjoin.tables import DatasetCollection
+
+# Share of the time that lines take beside a learner, for the progress bar.
+LINEAR_SHARE = 0.1
 
 
 def run(
@@ -52,42 +54,41 @@ def run(
     # 1 Read.
     rows_needed = criterion is not None or representation is not None or request.robust
     rows_needed = rows_needed or request.time is not None or request.repeat is not None
-    table = read(data, request, rows_needed=rows_needed, alone=alone)
-    check_method(table, request, criterion)
-    task = Task(request, criterion, representation, settings, alone)
-    return settle_partition(table, request, partial(_analyse, task), progress)
+    with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
+        check_method(table, request, criterion)
+        task = Task(request, criterion, representation, settings, alone)
+        return settle_partition(table, request, partial(_analyse, task), progress)
 
 
 def _analyse(
     task: Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
 ) -> "Partition":
     """Do steps 2 to 7 for the rows of a table."""
-    request, settings = task.request, task.settings
+    request, dealt = task.request, None
     if task.representation is not None:
-        table, progress = learn_features(table, task.representation, request, progress)
+        table, dealt, progress = learn_features(table, task.representation, request, progress)
     facts = DatasetFacts.of(table)
 
     with small_matrices(len(facts.schema.features)):
         # 2 Study.
-        study = make_study(table, request)
+        study = make_study(table, request, dealt)
         if study.given.exact:
             hint_at_classes(study.basis, study.given.moments, request.target, request.family)
         if task.alone and len(facts.names) == 1:
-            start = start_values(study.given)
-            judge = make_judge(study, start)
-            strategies, chosen = fit_single(study.given)
-            origin = Origin("none", "none", request.delta, settings, steps=())
-            analysis = Analysis(
-                facts, study, start, None, strategies, chosen, judge, origin, table=rows_of(table)
-            )
-            return analysis.using("separate")
+            single = analyse_single(facts, study, request.delta, task.settings, rows_of(table))
+            return single.using("separate")
 
     # 3 Search partitions. 4 Fit strategies. 5 Validate. 6 Choose. 7 Verdicts, on demand.
-    found = find(task, table, study, progress)
+    learner = make_learner(request, task.criterion)
+    first, last = split_progress(progress, 1.0 if learner is None else LINEAR_SHARE)
+    found = find(task, table, study, first)
 
     # The same with a learner, whose predictions are further columns.
-    learner = make_learner(request, table, task.criterion)
     if learner is None:
         return found.analysis.using(request.strategy)
-    learned = add_learner(learner, found, table, request, partial(find, task), progress)
+    steps = partial(find, task)
+    if isinstance(table, Reduced):
+        remote = add_remote_learner(learner, found, table, request, steps, last)
+        return remote.using(request.strategy)
+    learned = add_learner(learner, found, table, request, steps, last)
     return learned.using(request.strategy)

@@ -6,22 +6,22 @@ as one more column (`engine.learner_run`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from conjoin._typing import IntArray
 from conjoin.api.request import Request
+from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import group_greedily
 from conjoin.engine.methods import METHODS, Candidates, fitted
+from conjoin.engine.row_steps import find_by_rows
 from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, Study
 from conjoin.engine.verdicts import make_judge
 from conjoin.execution import small_matrices
+from conjoin.models.problem import RowLeastSquares
 from conjoin.strategies.plan import make_plan, start_values
-from conjoin.strategies.validation import Fitted, fit_strategies
+from conjoin.strategies.validation import fit_strategies
 from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
@@ -42,24 +42,6 @@ class Task:
     alone: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Analysed:
-    """An analysis with the fits of its strategies, and what partitions are chosen from."""
-
-    analysis: Analysis
-    fits: dict[str, Fitted]
-    candidates: Candidates
-
-    def with_labels(self, labels: IntArray) -> "Analysed":
-        """Return the analysis of other clusters."""
-        if np.array_equal(self.analysis.chosen.labels, labels):
-            return self
-        chosen = fitted(labels, self.candidates)
-        # The search of the engine did not find these clusters, so it cannot be repeated for them.
-        origin = replace(self.analysis.origin, grouping="learner")
-        return replace(self, analysis=replace(self.analysis, chosen=chosen, origin=origin))
-
-
 def find(
     task: Task,
     table: "DatasetCollection | Reduced",
@@ -67,6 +49,9 @@ def find(
     progress: "Progress | None" = None,
 ) -> Analysed:
     """Do steps 3 to 7 for a study."""
+    if isinstance(study.given, RowLeastSquares):
+        assert isinstance(table, DatasetCollection)  # its rows are here
+        return find_by_rows(task, table, study, progress)
     request, criterion = task.request, task.criterion
     facts = DatasetFacts.of(table)
     with small_matrices(len(facts.schema.features)):

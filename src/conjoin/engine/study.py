@@ -6,25 +6,28 @@ here on nothing reads rows of least squares again; a likelihood keeps its rows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.api.request import Request
+from conjoin.engine.by_rows import row_problem
 from conjoin.engine.coordinates import locate
-from conjoin.engine.ordering import deal_in_order, folds_for, robust_scatter
+from conjoin.engine.ordering import deal_in_order, folds_for, robust_scatter, scatter_of_folds
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
 from conjoin.models.glm_families import family_of
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem
-from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Dealt, Forward, Moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from conjoin.models.scatter import Scatter
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Study:
     response: Response
     weights: FloatArray
     copies: IntArray
-    scatter: Scatter | None = None
+    scatter: "Scatter | None" = None
     dealt: Dealt | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,7 +119,7 @@ def make_study(
     """
     robust = request.verdict == "robust"
     if isinstance(data, Reduced):
-        scatter = Scatter.of_folds(data.folds) if robust else None
+        scatter = scatter_of_folds(data.folds) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     family, folds = family_of(data.response), folds_for(data, request)
@@ -124,6 +127,11 @@ def make_study(
         dealt, folds = deal_in_order(data, request, folds)
     elif dealt.forward is not None or data.order is not None:
         folds = int(dealt.fold.max()) + 1
+    by_rows = row_problem(data, request, dealt, folds)
+    if by_rows is not None:
+        basis, problem = by_rows
+        weights = dataset_weights(problem.folds.w.sum(axis=1), request.weigh_by)
+        return Study(basis, problem, Response(), weights, dealt.copies, dealt=dealt)
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, dealt=dealt)
     if family is None:
         scatter = None
@@ -141,12 +149,18 @@ def make_study(
     return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
 
 
+def deal_folds(data: DatasetCollection, request: Request) -> tuple[int, Dealt]:
+    """Return the number of folds, and the fold of every row of a collection."""
+    dealt, folds = deal_in_order(data, request, folds_for(data, request))
+    return folds, dealt
+
+
 def _of_moments(
     basis: Basis,
     folds: Moments,
     weigh_by: str,
     copies: IntArray,
-    scatter: Scatter | None,
+    scatter: "Scatter | None",
     plan: Forward | None = None,
 ) -> Study:
     given = LeastSquares(folds) if plan is None else LeastSquares.forward(folds, plan)
@@ -154,7 +168,8 @@ def _of_moments(
     return Study(basis, given, Response(), weights, copies, scatter)
 
 
-def dataset_weights(rows: FloatArray, weigh_by: str, tested: BoolArray) -> FloatArray:
+def dataset_weights(rows: FloatArray, weigh_by: str, tested: BoolArray | None = None) -> FloatArray:
     """Return how much the error of each dataset counts (K,); nothing without held-out rows."""
-    weights = np.where(tested, np.ones(len(rows)) if weigh_by == "datasets" else rows, 0.0)
+    weights = np.ones(len(rows)) if weigh_by == "datasets" else rows
+    weights = weights if tested is None else np.where(tested, weights, 0.0)
     return weights / weights.sum()

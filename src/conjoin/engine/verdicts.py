@@ -90,12 +90,7 @@ class Verdicts:
         if (begin, end) not in self._known:
             whole = len(steps) <= MOST_INTERVALS
             lines = self._with_changes(self.judge_steps(steps[begin:end], interval=whole))
-            p = np.array([line.p_value for line in lines])
-            # Holm's method needs all lines. Of a long ledger only the first ones may be judged.
-            adjusted = holm(p) if whole else np.minimum(p * len(steps), 1.0)
-            self._known[begin, end] = tuple(
-                replace(line, adjusted_p=float(x)) for line, x in zip(lines, adjusted)
-            )
+            self._known[begin, end] = adjust(lines, len(steps))
         return self._known[begin, end]
 
     def judge_steps(self, steps: Sequence[Step[str]], *, interval: bool) -> tuple[Merge, ...]:
@@ -192,6 +187,14 @@ def around(gains: FloatArray, limits: FloatArray) -> FloatArray:
     """
     low, high = np.fmin(limits[:, 0], gains), np.fmax(limits[:, 1], gains)
     return np.stack([low, high], axis=1)
+
+
+def adjust(lines: Sequence[Merge], steps: int) -> tuple[Merge, ...]:
+    """Return lines of a ledger of so many steps with adjusted p-values."""
+    p = np.array([line.p_value for line in lines])
+    # Holm's method needs all lines. Of a long ledger only the first ones may be judged.
+    adjusted = holm(p) if steps <= MOST_INTERVALS else np.minimum(p * steps, 1.0)
+    return tuple(replace(line, adjusted_p=float(x)) for line, x in zip(lines, adjusted))
 
 
 def holm(p_values: FloatArray) -> FloatArray:

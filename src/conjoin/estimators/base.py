@@ -102,7 +102,6 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         fit_intercept: bool = Request.intercept,
         limit: bool = PredictionOptions.limit,
         representation: Any = Request.representation,
-        learn_share: float = Request.learn_share,
         random_state: int = Request.random_state,
         verbose: bool = False,
     ) -> None:
@@ -128,7 +127,6 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         self.fit_intercept = fit_intercept
         self.limit = limit
         self.representation = representation
-        self.learn_share = learn_share
         self.random_state = random_state
         self.verbose = verbose
 
@@ -227,8 +225,6 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
             family=self._family(),
             intercept=self.fit_intercept,
             representation=self.representation,
-            # Without a representation the share means nothing: a search may try both.
-            learn_share=Request.learn_share if self.representation is None else self.learn_share,
         )
 
     def _check_parameters(self) -> None:

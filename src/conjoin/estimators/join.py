@@ -24,17 +24,8 @@ from conjoin.text import quoted
 
 # Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
 # and sample_weight; the family and the intercept have parameters of their own.
-NOT_HERE = (
-    "target",
-    "by",
-    "features",
-    "weights",
-    "columns",
-    "query",
-    "family",
-    "intercept",
-    "interval",
-)
+NOT_HERE = ("target", "by", "features", "weights", "columns", "sample_rows", "query", "family",
+            "intercept", "interval")  # fmt: skip
 
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)
@@ -140,7 +131,6 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         fit_intercept: bool = Request.intercept,
         limit: bool = PredictionOptions.limit,
         representation: Any = Request.representation,
-        learn_share: float = Request.learn_share,
         random_state: int = Request.random_state,
         verbose: bool = False,
     ) -> None:
@@ -167,7 +157,6 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             fit_intercept=fit_intercept,
             limit=limit,
             representation=representation,
-            learn_share=learn_share,
             random_state=random_state,
             verbose=verbose,
         )

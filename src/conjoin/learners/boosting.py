@@ -23,30 +23,56 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.checks import check_count
 from conjoin.errors import ArgumentError, ConjoinError, ReadError
-from conjoin.execution import usable_cores
+from conjoin.execution import stop_if_interrupted, usable_cores
+from conjoin.learners.in_step import Fold, train, train_in_step
 from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
 from conjoin.learners.tree_text import without_ranges
+from conjoin.progress_parts import report, split_progress
 
-# Shapes of trees that compete: (leaves, least rows of a leaf, ridge on leaf values, random splits).
+# Shapes of trees: (leaves, least rows of a leaf, ridge on leaf values, random splits).
 # The first is LightGBM's default; two with few leaves for few rows; random splits average over more
-# trees, which helps with noise; many leaves are for many rows.
+# trees, which helps with noise; many leaves are for many rows. The last two do not compete:
+# "sampled" is a part of averages (`learners.blended`), "fine" is for a dataset of few rows.
 SHAPES: dict[str, tuple[int, int, float, bool]] = {
     "usual": (31, 20, 0.0, False),
     "small": (8, 10, 1.0, False),
     "tiny": (4, 5, 1.0, False),
     "random": (31, 5, 1.0, True),
     "large": (127, 20, 1.0, False),
+    "sampled": (31, 1, 1.0, False),
+    "fine": (31, 1, 1.0, False),
 }
+COMPETING = ("usual", "small", "tiny", "random", "large")
+# Every tree of "sampled" sees seven tenths of the rows and of the columns, so leaves of single rows
+# average out, and datasets are split off by name from two rows on.
+SAMPLED = {
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "feature_fraction": 0.7,
+    "min_data_per_group": 2,
+    "cat_l2": 1.0,
+    "cat_smooth": 2.0,
+}
+# Steps and rounds of "fine". They are fixed, since a dataset of few rows cannot choose them.
+FINE_RATE, FINE_ROUNDS = 0.2, 50
+# Rows below which each value of a column is a bin of its own, and not three rows together.
+FEW_FOR_BINS = 1_000
 # Rows up to which all groups judge every shape; up to SEVERAL_ROWS two do, then one. From MANY_ROWS
 # on a single shape is used: the usual one is near the best there, and each other costs as much.
 FEW_ROWS, SEVERAL_ROWS, MANY_ROWS = 1_000, 20_000, 100_000
+# Share of the time that the choice of a shape takes, for the progress bar.
+SHAPES_SHARE = 0.4
 # Rows from which trees with many leaves compete: below, they cannot be filled.
 ENOUGH_FOR_LARGE = 5_000
-# Rows from which LightGBM gets several threads. With fewer they mostly wait for each other, and on
-# a busy machine they wait very long.
-FEW_FOR_THREADS = 20_000
+# Rows from which a model alone gets several threads of LightGBM. With fewer they mostly wait for
+# each other, and on a busy machine they wait very long. Models of groups are trained side by side,
+# each with a thread of its own.
+FEW_FOR_THREADS = 100_000
+# Rows times trees that are predicted at once: about a second, so that Ctrl-C is heard.
+MOST_AT_ONCE = 20_000_000
 # Step of each round; shapes compete in steps that are FASTER times as large, which ranks them as
-# well and takes half the rounds. Halving the step again would take twice the time and gain little.
+# well and takes half the rounds. From SEVERAL_ROWS on the steps are twice as large again. Halving
+# the step of the last training would take twice the time and gain little.
 RATE, FASTER = 0.05, 2.0
 # Rounds at most at this step, fewer with larger ones; and rounds without a lower loss after which
 # learning stops.
@@ -125,40 +151,48 @@ class Boosting:
         """Whether it takes categories as codes and missing values as nan."""
         return True
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time: LightGBM allows it."""
+        return True
+
     def to_plain(self) -> dict[str, Any]:
         """Return the settings as plain values."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by trees of the others; choose shape and rounds."""
         data, shapes = _Data.of(rows), self._shapes(len(rows))
-        report = progress or (lambda done, total: None)
+        first, last = split_progress(progress, SHAPES_SHARE if len(shapes) > 1 else 0.0)
         losses: dict[str, float] = {}
         if len(shapes) > 1:
-            quick = self.quicker()
+            quick = self.quicker() if len(rows) <= SEVERAL_ROWS else self.quicker().quicker()
             judges = self._judges(len(rows), rows.judging(group))
             for shape in shapes:
                 losses[shape] = quick._judge(data, group, shape, judges).loss
-                report(len(losses), len(shapes) + 1)
+                report(first, len(losses), len(shapes))
         best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
-        found = self._judge(data, group, best, rows.judging(group))
+        found = self._judge(data, group, best, rows.judging(group), last)
         for g in range(rows.judging(group), group_count(group)):  # they choose nothing
             own, model = group == g, self.fit(rows.take(rows.outside(group, g)), found.settings)
             found.held_out[own] = model.predict(rows.X[own], rows.dataset[own])
-        report(len(shapes) + 1, len(shapes) + 1)
-        return CrossFitted(found.held_out, found.settings)
+        report(last, 1, 1)
+        kept = tuple(data.model(fold.text(found.rounds)) for fold in found.folds if keep)
+        return CrossFitted(found.held_out, found.settings, kept)
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "TreeModel":
         """Train on all rows with given settings."""
         data = _Data.of(rows)
-        lgb = load_lightgbm()
-        booster = lgb.train(
-            self._parameters(data.rows, settings), data.whole, int(settings["rounds"])
-        )
-        text = booster.model_to_string()
-        return TreeModel(text, data.center, data.scale, rows.named, data.limited)
+        parameters = self._parameters(data.rows, settings)
+        booster = train(parameters, data.whole, int(settings["rounds"]))
+        return data.model(booster.model_to_string())
 
     def narrowed(self, settings: dict[str, Any]) -> "Boosting":
         """Return the same with one shape of trees; rounds are still chosen."""
@@ -175,6 +209,12 @@ class Boosting:
         rounds = max(round(settings["rounds"] / FASTER), 1)
         return {**settings, "rate": min(FASTER * settings["rate"], 1.0), "rounds": rounds}
 
+    def for_few_rows(self) -> "Boosting | None":
+        """Return boosting for a single dataset of few rows; None if rounds or trees are given."""
+        if not (self.rounds is None and self.leaves is None and self.least_rows is None):
+            return None
+        return replace(self, shape="fine", rate=FINE_RATE, rounds=FINE_ROUNDS)
+
     def given_settings(self) -> dict[str, Any] | None:
         """Return the settings if rounds and leaves are given, else None."""
         if self.rounds is None or (self.leaves is None and self.shape is None):
@@ -187,7 +227,7 @@ class Boosting:
             return [self.shape]
         if self.leaves is not None or rows > MANY_ROWS:
             return ["usual"]
-        return [name for name in SHAPES if name != "large" or rows >= ENOUGH_FOR_LARGE]
+        return [name for name in COMPETING if name != "large" or rows >= ENOUGH_FOR_LARGE]
 
     @staticmethod
     def _judges(rows: int, groups: int) -> int:
@@ -206,8 +246,10 @@ class Boosting:
             "rate": float(self.rate),
         }
 
-    def _parameters(self, rows: LearnerRows, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of LightGBM for given settings."""
+    def _parameters(
+        self, rows: LearnerRows, settings: Mapping[str, Any], side_by_side: int = 1
+    ) -> dict[str, Any]:
+        """Return the parameters of LightGBM for one of some boosters that train side by side."""
         classes = len(rows.response.classes)
         objective = OBJECTIVES.get(rows.response.family, "binary" if classes <= 2 else "multiclass")
         return {
@@ -220,51 +262,61 @@ class Boosting:
             "learning_rate": settings["rate"],
             "min_data_per_group": LEAST_NAMED,
             "cat_smooth": NAME_SMOOTH,
+            **(SAMPLED if settings["shape"] == "sampled" else {}),
             "seed": self.random_state,
-            "num_threads": _threads(len(rows)),
+            "num_threads": max(_threads(len(rows)) // side_by_side, 1),
             "deterministic": True,
             "force_row_wise": True,
             "feature_pre_filter": False,
             "verbosity": -1,
         }
 
-    def _judge(self, data: "_Data", group: IntArray, shape: str, count: int) -> "_Judged":
+    def _judge(
+        self,
+        data: "_Data",
+        group: IntArray,
+        shape: str,
+        count: int,
+        progress: Progress | None = None,
+    ) -> "_Judged":
         """Train in step outside each of the first groups.
 
         The left-out loss and predictions of the best round are returned.
         """
-        lgb = load_lightgbm()
-        folds = [
-            (np.flatnonzero(data.rows.outside(group, g)), np.flatnonzero(group == g))
-            for g in range(count)
-        ]
-        stop = [] if self.rounds else [lgb.early_stopping(PATIENCE, verbose=False)]
         most = int(MOST_ROUNDS * min(RATE / self.rate, 1.0))
         settings = self._settings(shape, self.rounds or max(most, 1))
-        found = lgb.cv(
-            self._parameters(data.rows, settings),
-            data.whole,
-            settings["rounds"],
-            folds=folds,
-            return_cvbooster=True,
-            callbacks=stop,
-        )
-        curve = next(values for key, values in found.items() if key.endswith("-mean"))
+        parameters = self._parameters(data.rows, settings, side_by_side=count)
+        folds = [
+            Fold.of(
+                data.whole,
+                parameters,
+                np.flatnonzero(group == g),
+                None if data.rows.past is None else np.flatnonzero(data.rows.outside(group, g)),
+            )
+            for g in range(count)
+        ]
+        patience = None if self.rounds else PATIENCE
+        curve = train_in_step(folds, settings["rounds"], patience, progress)
         rounds = self.rounds or int(np.argmin(curve)) + 1
         held_out = np.zeros((len(data.rows), data.rows.lines))
-        for (_, rows), booster in zip(folds, found["cvbooster"].boosters):
-            raw = booster.predict(data.design[rows], num_iteration=rounds, raw_score=True)
-            held_out[rows] = data.restored(raw)
-        return _Judged(float(curve[rounds - 1]), held_out, {**settings, "rounds": rounds})
+        for fold in folds:
+            held_out[fold.rows] = data.held_out(fold, rounds)
+        settings = {**settings, "rounds": rounds}
+        return _Judged(float(curve[rounds - 1]), held_out, settings, folds)
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """One shape: its left-out loss, left-out predictions (n, lines), and its settings."""
+    """One shape: its left-out loss, left-out predictions (n, lines), settings, and boosters."""
 
     loss: float
     held_out: FloatArray
     settings: dict[str, Any]
+    folds: list[Fold]
+
+    @property
+    def rounds(self) -> int:
+        return int(self.settings["rounds"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,18 +342,36 @@ class _Data:
         """The rows as LightGBM's dataset, cut into bins once."""
         rows = self.rows
         names = list(rows.categories) + ([self.design.shape[1] - 1] if rows.named else [])
-        return load_lightgbm().Dataset(
-            self.design,
-            (rows.y - self.center) / self.scale,
-            weight=rows.w,
-            categorical_feature=names,
-            free_raw_data=False,
-            params={"feature_pre_filter": False, "verbosity": -1},
+        return (
+            load_lightgbm()
+            .Dataset(
+                self.design,
+                (rows.y - self.center) / self.scale,
+                weight=rows.w,
+                categorical_feature=names,
+                # LightGBM's number of threads is one for the whole process: the last object that
+                # is made sets it, so datasets have to name it too.
+                params={
+                    "feature_pre_filter": False,
+                    "verbosity": -1,
+                    "num_threads": _threads(len(rows)),
+                    **({"min_data_in_bin": 1} if len(rows) < FEW_FOR_BINS else {}),
+                },
+            )
+            .construct()
         )
 
-    def restored(self, raw: Any) -> FloatArray:
-        """Return LightGBM's raw scores as linear predictors (n, lines)."""
+    def held_out(self, fold: Fold, rounds: int) -> FloatArray:
+        """Return linear predictors (n, lines) of the held-out rows of a fold."""
+        if not self.limited:  # scores are predictions already
+            return restored(fold.scores(rounds), self.center, self.scale, self.limited)
+        design = self.design[fold.rows]
+        raw = fold.booster.predict(design, num_iteration=fold.trees[rounds - 1], raw_score=True)
         return restored(raw, self.center, self.scale, self.limited)
+
+    def model(self, text: str) -> "TreeModel":
+        """Return the model of LightGBM's text."""
+        return TreeModel(text, self.center, self.scale, self.rows.named, self.limited)
 
     @property
     def limited(self) -> bool:
@@ -372,9 +442,16 @@ class TreeModel:
         """Return linear predictors (n, lines) of rows."""
         if not len(X):
             return np.zeros((0, int(self.booster.num_model_per_iteration())))
-        design = with_dataset(X, dataset) if self.named else X
-        raw = self.booster.predict(design, raw_score=True, num_threads=_threads(len(X)))
+        step = max(MOST_AT_ONCE // max(self.booster.num_trees(), 1), 1)
+        parts = [slice(start, start + step) for start in range(0, len(X), step)]
+        raw = np.concatenate([self._raw(X[part], dataset[part]) for part in parts])
         return restored(raw, self.center, self.scale, self.limited)
+
+    def _raw(self, X: FloatArray, dataset: IntArray) -> FloatArray:
+        stop_if_interrupted()
+        design = with_dataset(X, dataset) if self.named else X
+        found = self.booster.predict(design, raw_score=True, num_threads=_threads(len(X)))
+        return np.asarray(found, dtype=np.float64)
 
     def to_plain(self, objects: list[Any]) -> dict[str, Any]:
         """Return plain values for a model file, without the extreme values of columns."""

@@ -27,16 +27,19 @@ class LearnerColumn:
         Whether it is a category: 0 is the reference, j the j-th feature that is 1.
     indicator : int, optional
         Position of the feature that is 1 where the value is missing.
+    code : bool
+        Whether the feature holds the numbers of categories.
     """
 
     name: str
     features: tuple[int, ...]
     category: bool = False
     indicator: int | None = None
+    code: bool = False
 
     def values(self, X: FloatArray) -> FloatArray:
         """Return the column (n,) of rows of features (n, features)."""
-        if self.category:
+        if self.category and not self.code:
             own = X[:, list(self.features)]
             return np.where(own.any(axis=1), np.argmax(own, axis=1) + 1.0, 0.0)
         values = X[:, self.features[0]]
@@ -59,14 +62,17 @@ class LearnerColumns:
     columns: tuple[LearnerColumn, ...]
 
     @classmethod
-    def of(cls, schema: Schema) -> "LearnerColumns":
-        """Find the columns behind the features of a schema."""
+    def of(cls, schema: Schema, *, codes: bool = False) -> "LearnerColumns":
+        """Find the columns behind the features of a schema.
+
+        With `codes`, numbers that stand for very many categories are categories.
+        """
         position = {name: j for j, name in enumerate(schema.features)}
         if schema.representation is not None:
             return cls(tuple(LearnerColumn(name, (j,)) for name, j in position.items()))
         found: list[LearnerColumn] = []
         for encoding in schema.encodings:
-            found += _columns(encoding, position)
+            found += _columns(encoding, position, codes)
         return cls(tuple(found))
 
     @classmethod
@@ -92,15 +98,19 @@ class LearnerColumns:
         return found
 
 
-def _columns(encoding: Encoding, position: dict[str, int]) -> list[LearnerColumn]:
+def _columns(encoding: Encoding, position: dict[str, int], codes: bool) -> list[LearnerColumn]:
     """Return the columns of a learner that a column of the table becomes."""
     names = [name for name in encoding.features() if name in position]
     if not names:
         return []
     if isinstance(encoding, Category):
         return [LearnerColumn(encoding.name, tuple(position[n] for n in names), category=True)]
+    code = codes and isinstance(encoding, Number) and encoding.code
     if isinstance(encoding, Number | Flag) and encoding.indicator:
         value, missing = encoding.features()
         if value in position:
-            return [LearnerColumn(value, (position[value],), indicator=position.get(missing))]
+            own = (position[value],)
+            return [LearnerColumn(value, own, code, position.get(missing), code)]
+    if code:
+        return [LearnerColumn(encoding.name, (position[encoding.name],), category=True, code=True)]
     return [LearnerColumn(name, (position[name],)) for name in names]

@@ -28,6 +28,11 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.execution import in_threads
 from conjoin.learners.rows import Learner, LearnerRows, Model, group_count
+from conjoin.progress_parts import report, split_progress
+
+# Shares of the time of cross-fitting and of the model of all rows, for the progress bar; nested
+# predictions have the rest.
+SHARES, NESTED_SHARES = (0.8, 0.2), (0.6, 0.1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +49,15 @@ class PredictedColumn:
         What the left-out loss chose.
     nested : tuple of arrays (n, lines), one for each group
         See the module's table; empty if it was not asked for.
+    outside : tuple of Model, one for each group
+        f_g; empty if they were not to be kept.
     """
 
     held_out: FloatArray
     model: Model
     settings: dict[str, Any]
     nested: tuple[FloatArray, ...] = ()
+    outside: tuple[Model, ...] = ()
 
 
 def predict_column(
@@ -58,14 +66,17 @@ def predict_column(
     group: IntArray,
     *,
     nested: bool,
+    keep: bool = False,
     progress: Progress | None = None,
 ) -> PredictedColumn:
     """Cross-fit a learner and train it on all rows; `group` (n,) numbers the groups from 0."""
-    found = learner.cross_fit(rows, group, progress)
+    first, second, last = split_progress(progress, *(NESTED_SHARES if nested else SHARES))
+    found = learner.cross_fit(rows, group, first, keep=keep)
     model = learner.fit(rows, found.settings)
+    report(second, 1, 1)
     quick = learner.hastened(found.settings)
-    inside = _nested(learner, rows, group, found.held_out, quick) if nested else ()
-    return PredictedColumn(found.held_out, model, found.settings, inside)
+    inside = _nested(learner, rows, group, found.held_out, quick, last) if nested else ()
+    return PredictedColumn(found.held_out, model, found.settings, inside, found.models)
 
 
 def _nested(
@@ -74,6 +85,7 @@ def _nested(
     group: IntArray,
     held_out: FloatArray,
     settings: dict[str, Any],
+    progress: Progress | None,
 ) -> tuple[FloatArray, ...]:
     """Return the columns outside each group."""
     G = group_count(group)
@@ -84,7 +96,9 @@ def _nested(
         return learner.fit(rows.take((group != pair[0]) & (group != pair[1])), settings)
 
     found = [held_out.copy() for _ in range(G)]
-    for (g, h), model in zip(pairs, in_threads(train, pairs, alone=False)):
+    trained = zip(pairs, in_threads(train, pairs, alone=not learner.in_threads))
+    for number, ((g, h), model) in enumerate(trained):
+        report(progress, number + 1, len(pairs))
         for outer, inner in ((g, group == h), (h, group == g)):
             found[outer][inner] = model.predict(rows.X[inner], rows.dataset[inner])
     return tuple(found)

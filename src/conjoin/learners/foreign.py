@@ -72,7 +72,7 @@ class Foreign:
             clone(estimator)
         except Exception as error:
             raise ArgumentError(
-                f"learner={name} cannot be cloned ({_first_line(error)}); its __init__ must only "
+                f"learner={name} cannot be cloned ({_quoted(error)}); its __init__ must only "
                 "store its arguments, as scikit-learn asks."
             ) from None
         return cls(estimator, seed)
@@ -88,6 +88,14 @@ class Foreign:
         """Whether it takes categories as codes and missing values as nan: it gets numbers."""
         return False
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time.
+
+        Not known of an estimator of a user. In the main thread Ctrl-C also stops it at once.
+        """
+        return False
+
     def narrowed(self, settings: dict[str, Any]) -> "Foreign":
         """Return itself: nothing is chosen."""
         return self
@@ -95,6 +103,10 @@ class Foreign:
     def quicker(self) -> "Foreign":
         """Return itself: its settings are the user's."""
         return self
+
+    def for_few_rows(self) -> None:
+        """Return None: its settings are the user's."""
+        return None
 
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return the settings: there are none."""
@@ -105,19 +117,25 @@ class Foreign:
         return {}
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by a clone trained on the others."""
         count = group_count(group)
-        held_out = np.zeros((len(rows), rows.lines))
+        held_out, models = np.zeros((len(rows), rows.lines)), []
         for g in range(count):
             own = group == g
-            if own.any():
+            if own.any() or keep:
                 model = self.fit(rows.take(rows.outside(group, g)), {})
+                models += [model] * keep
                 held_out[own] = model.predict(rows.X[own], rows.dataset[own])
             if progress is not None:
                 progress(g + 1, count)
-        return CrossFitted(held_out, {})
+        return CrossFitted(held_out, {}, tuple(models))
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "ForeignModel":
         """Train a clone on all rows."""
@@ -129,8 +147,8 @@ class Foreign:
             estimator.fit(names.first, rows.y, **weights)
         except Exception as error:
             raise DataError(
-                f"Learner {self.name} failed on {len(rows):,} rows of {rows.X.shape[1]} columns: "
-                f"{type(error).__name__}: {_first_line(error)}."
+                f"Learner {self.name} failed to train on {rows.in_words()} with "
+                f"{rows.X.shape[1]} columns: {type(error).__name__}: {_quoted(error)}."
             ) from error
         return ForeignModel(estimator, replace(names, first=None), rows.response, self.name)
 
@@ -146,8 +164,11 @@ class Foreign:
 
     def _weighs(self, rows: LearnerRows) -> bool:
         """Say whether row weights matter and the estimator takes them."""
-        if np.ptp(rows.w) == 0:
-            return False
+        return bool(np.ptp(rows.w) > 0 and self.takes_weights)
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the estimator can be trained with row weights."""
         return bool(has_fit_parameter(self.estimator, "sample_weight"))
 
     def _check_kind(self, response: Response) -> None:
@@ -221,7 +242,16 @@ class ForeignModel:
         if not len(X):
             return np.zeros((0, lines_of(self.response)))
         columns = self.names.columns(X, dataset)
-        values = self._probabilities(columns) if self.response.classes else self._numbers(columns)
+        predict = self._probabilities if self.response.classes else self._numbers
+        try:
+            values = predict(columns)
+        except DataError:
+            raise
+        except Exception as error:
+            raise DataError(
+                f"Learner {self.name} failed to predict {len(X):,} rows with {columns.shape[1]} "
+                f"columns: {type(error).__name__}: {_quoted(error)}."
+            ) from error
         if not np.isfinite(values).all():
             raise DataError(
                 f"Learner {self.name} predicts values that are not finite (such as "
@@ -230,12 +260,10 @@ class ForeignModel:
         return values
 
     def _numbers(self, columns: FloatArray) -> FloatArray:
-        found = np.asarray(self.estimator.predict(columns), dtype=np.float64).reshape(-1, 1)
-        if len(found) != len(columns):
-            raise DataError(
-                f"Learner {self.name} predicts {len(found)} values for {len(columns)} rows; "
-                "expected one for each."
-            )
+        found = np.asarray(self.estimator.predict(columns), dtype=np.float64)
+        if found.shape not in ((len(columns),), (len(columns), 1)):
+            raise self._misshapen(found, len(columns), "one number for each row")
+        found = found.reshape(-1, 1)
         if self.response.family == "poisson":
             return np.log(np.maximum(found, LEAST_COUNT))
         return found
@@ -243,11 +271,21 @@ class ForeignModel:
     def _probabilities(self, columns: FloatArray) -> FloatArray:
         """Return log-odds of two classes, or logarithms of the probabilities of more."""
         known = np.asarray(self.estimator.classes_).astype(np.int64)
+        each = np.asarray(self.estimator.predict_proba(columns), dtype=np.float64)
+        if each.shape != (len(columns), len(known)):
+            expected = f"a probability of each of {len(known)} classes for each row"
+            raise self._misshapen(each, len(columns), expected)
         found = np.zeros((len(columns), len(self.response.classes)))
-        found[:, known] = self.estimator.predict_proba(columns)
+        found[:, known] = each
         found = np.maximum(found, LEAST_PROBABILITY)
         logs = np.log(found / found.sum(axis=1, keepdims=True))
         return logs[:, 1:] - logs[:, :1] if logs.shape[1] == 2 else centred(logs)
+
+    def _misshapen(self, found: FloatArray, rows: int, expected: str) -> DataError:
+        return DataError(
+            f"Learner {self.name} predicts an array of shape {found.shape} for {rows:,} rows; "
+            f"expected {expected}."
+        )
 
     def to_plain(self, objects: list[Any]) -> dict[str, Any]:
         """Return plain values for a model file; the estimator is appended to `objects`."""
@@ -270,7 +308,7 @@ def _shuffled(kind: str, seed: int) -> dict[str, Any]:
     return {"random_state": seed}
 
 
-def _first_line(error: Exception) -> str:
-    """Return the first line of an error message, cut to a readable length."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0][:MOST_QUOTED].rstrip(".")
+def _quoted(error: Exception) -> str:
+    """Return an error message in one line, cut to a readable length."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words[:MOST_QUOTED].rstrip(".")

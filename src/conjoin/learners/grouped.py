@@ -58,15 +58,20 @@ class GroupedModel:
 
 
 def grouped_column(
-    learner: Learner, rows: LearnerRows, group: IntArray, labels: IntArray, rest: PredictedColumn
+    learner: Learner,
+    rows: LearnerRows,
+    group: IntArray,
+    labels: IntArray,
+    rest: PredictedColumn,
+    fewest: int = FEWEST_ROWS,
 ) -> PredictedColumn:
-    """Cross-fit the learner in every cluster, and train it on all rows of each."""
+    """Cross-fit the learner in every cluster of `fewest` rows, and train it on all rows of each."""
     held_out, models = rest.held_out.copy(), {}
     label = labels[rows.dataset]
     for cluster in range(int(labels.max()) + 1):
         own: BoolArray = label == cluster
         past = None if rows.past is None else rows.past.take(own)
-        if not has_enough(rows.y[own], group[own], int(group.max()) + 1, past):
+        if not has_enough(rows.y[own], group[own], int(group.max()) + 1, fewest, past):
             continue
         several = int(np.sum(labels == cluster)) > 1
         part = replace(rows.take(own), named=several)
@@ -76,12 +81,18 @@ def grouped_column(
     return PredictedColumn(held_out, GroupedModel(labels, models, rest.model), rest.settings)
 
 
-def has_enough(y: FloatArray, group: IntArray, groups: int, past: Past | None = None) -> bool:
+def has_enough(
+    y: FloatArray,
+    group: IntArray,
+    groups: int,
+    fewest: int = FEWEST_ROWS,
+    past: Past | None = None,
+) -> bool:
     """Say whether rows are enough to train and judge a model.
 
     There are some in every group (n,), and the target (n,) varies among the rows that train for it.
     """
-    if len(y) < FEWEST_ROWS or len(np.unique(group)) < groups:
+    if len(y) < fewest or len(np.unique(group)) < groups:
         return False
     training = (y[group != g if past is None else past.trains(g)] for g in range(groups))
     return all(len(one) > 0 and np.ptp(one) > 0 for one in training)

@@ -73,7 +73,7 @@ def cluster_losses(
     for c in range(C):
         inside = label == c
         past = None if rows.past is None else rows.past.take(inside)
-        if not has_enough(rows.y[inside], group[inside], G, past):
+        if not has_enough(rows.y[inside], group[inside], G, past=past):
             losses[inside, c] = 0.0  # nobody comes, and nobody leaves
             continue
         # Without names: the model must say something about datasets that it has not seen.

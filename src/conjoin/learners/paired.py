@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
+from conjoin.families import Response
 from conjoin.learners.rows import Learner, LearnerRows, Model
 from conjoin.models.row_losses import row_losses
 from conjoin.moments.folds import deal_rows
@@ -24,6 +25,14 @@ from conjoin.tables.order import RowOrder
 
 # Folds: models are trained on four fifths of the rows, near what users will train on.
 FOLDS = 5
+# Rows of a side below which there is no verdict: models of so few rows change with every row, so
+# that the central limit theorem of cross-validation does not hold.
+FEWEST_FOR_VERDICT = 30
+# Rows of a side below which there is no cross-validation: a fold would hold less than two rows.
+FEWEST_ROWS = 2 * FOLDS
+# Rows of a side outside its largest class, or counts above zero, below which there is no verdict,
+# and no model: in each training part there must be two classes.
+FEWEST_OTHERS_FOR_VERDICT, FEWEST_OTHERS = 10, 2
 # Groups inside the training rows that choose rounds: three, since each is a model in every fold.
 INNER = 3
 # Repeats of the folds, and rows up to which there are several. A learner that chooses rounds has
@@ -39,6 +48,13 @@ def repeats_for(learner: Learner, rows: int) -> int:
     if rows > FEW_ROWS:
         return 1
     return REPEATS if learner.given_settings() is not None else CHOOSING_REPEATS
+
+
+def others(y: FloatArray, response: Response) -> int:
+    """Return the rows outside the largest class, or counts above zero; for numbers all rows."""
+    if response.classes:
+        return int(len(y) - np.bincount(y.astype(np.int64)).max())
+    return int(np.sum(y > 0)) if response.family == "poisson" else len(y)
 
 
 # --- folds ---------------------------------------------------------------------------------------
@@ -165,6 +181,16 @@ def paired_losses(
             if progress is not None:
                 progress(r * FOLDS + f + 1, repeats * FOLDS)
     return PairedLosses(losses[0] / repeats, losses[1] / repeats, sides)
+
+
+def cross_validated_losses(learner: Learner, rows: LearnerRows, dealt: Dealings) -> FloatArray:
+    """Return the losses (n,) of held-out rows by one model of all rows, means over repeats."""
+    side = _Side(learner, rows, np.ones(len(rows), dtype=bool))
+    losses = np.zeros(len(rows))
+    for fold, inner in zip(dealt.fold, dealt.inner):
+        for f in range(FOLDS):
+            side.add_losses(losses, fold == f, inner)
+    return losses / len(dealt.fold)
 
 
 class _Side:

@@ -12,6 +12,7 @@ import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
 from conjoin.families import Response
+from conjoin.text import quoted
 
 UNKNOWN = -1  # the number of a dataset that was not there at fitting
 
@@ -40,6 +41,8 @@ class LearnerRows:
         Whether the learner sees the dataset as one more category.
     past : Past, optional
         Where rows are ordered in time: what a model of each group may see.
+    labels : tuple of str, optional
+        Names of the datasets, for messages.
     """
 
     X: FloatArray
@@ -52,6 +55,7 @@ class LearnerRows:
     response: Response = Response()
     named: bool = True
     past: "Past | None" = None
+    labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -73,6 +77,13 @@ class LearnerRows:
     def judging(self, group: IntArray) -> int:
         """Return how many groups, the first ones, choose settings."""
         return group_count(group) if self.past is None else self.past.judging
+
+    def in_words(self) -> str:
+        """Return how many rows there are, and of which datasets."""
+        present = [str(self.labels[k]) for k in np.unique(self.dataset)] if self.labels else []
+        several = f" of {len(present)} datasets ({quoted(present)})"
+        one = f" of dataset {present[0]!r}" if present else ""
+        return f"{len(self):,} rows{several if len(present) > 1 else one}"
 
     @property
     def lines(self) -> int:
@@ -128,10 +139,13 @@ class CrossFitted:
         Linear predictors.
     settings : plain mapping
         What was chosen by the left-out loss, such as rounds and leaves; `fit` takes it.
+    models : tuple of Model
+        The model outside each group, if they were to be kept.
     """
 
     held_out: FloatArray
     settings: dict[str, Any]
+    models: tuple["Model", ...] = ()
 
 
 class Learner(Protocol):
@@ -146,9 +160,17 @@ class Learner(Protocol):
         """Whether it takes categories as codes and missing values as nan."""
 
     def cross_fit(
-        self, rows: LearnerRows, group: IntArray, progress: Progress | None = None
+        self,
+        rows: LearnerRows,
+        group: IntArray,
+        progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> CrossFitted:
-        """Predict each group (n,) of rows by a model of the others; choose the settings."""
+        """Predict each group (n,) of rows by a model of the others; choose the settings.
+
+        With `keep` the models are returned as well.
+        """
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> Model:
         """Train on all rows with given settings."""
@@ -159,11 +181,18 @@ class Learner(Protocol):
     def quicker(self) -> "Learner":
         """Return the learner in a form that takes less time, for many small models."""
 
+    def for_few_rows(self) -> "Learner | None":
+        """Return the learner for a single dataset of few rows; None if it has no such form."""
+
     def hastened(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Return settings that predict about as well in less time."""
 
     def given_settings(self) -> dict[str, Any] | None:
         """Return the settings if there is nothing to choose, else None."""
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether several models may be trained at the same time."""
 
 
 def lines_of(response: Response) -> int:

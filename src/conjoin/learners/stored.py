@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from conjoin.errors import ArgumentError, ReadError
+from conjoin.learners.blended import BlendedModel
 from conjoin.learners.boosting import Boosting, TreeModel
 from conjoin.learners.columns import LearnerColumn, LearnerColumns
+from conjoin.learners.curves import CurveModel
 from conjoin.learners.grouped import GroupedModel
 from conjoin.learners.rows import Model, lines_of, position_of
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
@@ -118,15 +120,17 @@ def _columns(values: list[Any], inputs: int) -> LearnerColumns:
         if not features or not all(type(j) is int and 0 <= j < inputs for j in used):
             raise _fault(f"column {name!r} of the learner is made of features that do not exist")
         category = _get(value, "category", bool, what)
-        found.append(LearnerColumn(name, tuple(features), category, indicator))
+        code = value.get("code") is True
+        found.append(LearnerColumn(name, tuple(features), category, indicator, code))
     return LearnerColumns(tuple(found))
 
 
 def _model(values: Any, shape: _Shape, what: str) -> Model:
-    """Return a model; those of a grouped model are not grouped themselves."""
-    if _get(values, "kind", str, what) == "grouped":
+    """Return a model; those of a grouped or blended model are single ones."""
+    kind = _get(values, "kind", str, what)
+    if kind == "grouped":
         return _grouped(values, shape, what)
-    return _single(values, shape, what)
+    return _blended(values, shape, what) if kind == "blended" else _single(values, shape, what)
 
 
 def _single(values: Any, shape: _Shape, what: str) -> Model:
@@ -135,6 +139,8 @@ def _single(values: Any, shape: _Shape, what: str) -> Model:
         return _trees(values, shape, what)
     if kind == "estimator":
         return _estimator(values, shape, what)
+    if kind == "curves":
+        return _curves(values, shape, what)
     raise _fault(f"{what} is of the unknown kind {kind[:40]!r}")
 
 
@@ -145,6 +151,18 @@ def _trees(values: Any, shape: _Shape, what: str) -> TreeModel:
         raise _fault(f"the trees of {what} cannot be used: {fault}")
     center, scale = (_number(values, name, what) for name in ("center", "scale"))
     return TreeModel(text, center, scale, named, _get(values, "limited", bool, what))
+
+
+def _curves(values: Any, shape: _Shape, what: str) -> CurveModel:
+    column, width = _get(values, "column", int, what), _number(values, "width", what)
+    try:
+        knots, weights = (np.array(values[key], dtype=np.float64) for key in ("knots", "weights"))
+    except (KeyError, TypeError, ValueError):
+        raise _fault(f"{what} has no knots, or no weights of their kernels") from None
+    fits = knots.ndim == 1 and weights.shape == (shape.datasets + 1, len(knots)) and width > 0
+    if not fits or not 0 <= column < shape.columns or not np.isfinite(weights).all():
+        raise _fault(f"the knots and weights of {what} do not fit its datasets and columns")
+    return CurveModel(column, knots, width, weights)
 
 
 def _grouped(values: Any, shape: _Shape, what: str) -> GroupedModel:
@@ -158,6 +176,14 @@ def _grouped(values: Any, shape: _Shape, what: str) -> GroupedModel:
         {label: _single(one, shape, what) for label, one in zip(clusters, models)},
         _single(_get(values, "rest", dict, what), shape, what),
     )
+
+
+def _blended(values: Any, shape: _Shape, what: str) -> BlendedModel:
+    weights, models = _get(values, "weights", list, what), _get(values, "models", list, what)
+    shares = all(type(w) is float and 0 <= w <= 1 for w in weights)
+    if not shares or not models or len(weights) != len(models):
+        raise _fault(f"{what} has {len(models)} models, and weights {str(weights)[:40]}")
+    return BlendedModel(tuple(_trees(one, shape, what) for one in models), tuple(weights))
 
 
 def _estimator(values: Any, shape: _Shape, what: str) -> Model:

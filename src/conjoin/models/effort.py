@@ -1,9 +1,12 @@
 """How much work a collection is worth: rules by size, in one place.
 
-Moments of all datasets enter; yes or no, or a number of operations, leaves. The limits were set by
-time, not by error.
+Moments of all datasets enter, or their sizes; yes or no, or a number of operations, leaves. The
+limits were set by time, not by error.
 """
 
+import numpy as np
+
+from conjoin._typing import IntArray
 from conjoin.moments import Moments
 
 # Rows of all datasets together below which variances are estimated again outside every fold. With
@@ -18,6 +21,13 @@ LEAST_SHARED = 5e5
 # Datasets from which a search tries one start instead of seven, and a partition is validated on two
 # halves of the folds instead of on pairs of folds.
 MANY_DATASETS = 300
+# Operations of a pass (K p^3), and numbers in the moments of all folds (K F p^2, 800 MB), from
+# which datasets with few rows for their columns are worked on by their rows. Below, a search for
+# clusters takes at most a few minutes.
+MANY_OPERATIONS, MANY_VALUES = 1e8, 1e8
+# How many times cheaper systems of rows must be than systems of columns: where they are not, most
+# datasets have rows enough for a search that is worth its time.
+CLEARLY_CHEAPER = 4
 
 
 def operations(moments: Moments) -> float:
@@ -38,3 +48,19 @@ def is_quick(moments: Moments) -> bool:
 def is_large(moments: Moments) -> bool:
     """Say whether a pass over all datasets is long, so that searches must be short."""
     return operations(moments) > LARGE
+
+
+def works_by_rows(sizes: IntArray, columns: int, folds: int) -> bool:
+    """Say whether rows should stand for moments: datasets are small, and there is much work.
+
+    `sizes` (K,) are the rows of the datasets. A system of n rows takes n^2 p + n^3 operations, one
+    of p columns p^3.
+
+    >>> works_by_rows(np.full(38_000, 2), 150, 10), works_by_rows(np.full(1_000, 200), 11, 10)
+    (True, False)
+    """
+    K, p = len(sizes), columns
+    n = np.minimum(sizes, p + 1).astype(np.float64)
+    by_rows, by_columns = float(np.sum(n**2 * p + n**3)), float(K) * p**3
+    much = by_columns > MANY_OPERATIONS or float(K) * folds * p**2 > MANY_VALUES
+    return much and CLEARLY_CHEAPER * by_rows < by_columns

@@ -144,7 +144,7 @@ class GlmRows:
         else:
             whole = s.sum(axis=1)
             inverse, rank = linalg.inverse_and_rank(G.sum(axis=1))
-            rows_of = self.n.sum(axis=1)
+            rows_of = np.maximum(self.n.sum(axis=1), 1.0)  # a dataset may have no rows
             squares = rows_of - rank + linalg.quadratic(whole, inverse)
             residual = self.n * (squares / rows_of)[:, None]
         b = b0[:, None]

@@ -56,12 +56,36 @@ TINY = 1e-300  # keeps a division by zero change finite
 
 
 @dataclass(frozen=True, eq=False)
+class OtherRows:
+    """What fits outside a fold see, where it is not the rows of the other folds.
+
+    Parameters
+    ----------
+    rows : tuple of GlmRows (K, 1), one for each group of folds
+        The rows outside the group, with columns that were made from these rows alone.
+    group : tuple of int
+        The group of every fold.
+    """
+
+    rows: tuple[GlmRows, ...]
+    group: tuple[int, ...]
+
+    def of_datasets(self, members: Sequence[int]) -> "OtherRows":
+        """Return the rows of some datasets."""
+        return replace(self, rows=tuple(one.of_datasets(members) for one in self.rows))
+
+
+@dataclass(frozen=True, eq=False)
 class Likelihood:
-    """A generalised linear model, with moments near `anchor` (K, P)."""
+    """A generalised linear model, with moments near `anchor` (K, P).
+
+    `others` are as in `models.problem.LeastSquares`, but rows instead of their moments.
+    """
 
     exact: ClassVar[bool] = False
     rows: GlmRows
     anchor: FloatArray
+    others: OtherRows | None = None
     plan: Forward | None = None
 
     @classmethod
@@ -87,7 +111,7 @@ class Likelihood:
             at = family.derivatives(rows.y, rows.X @ pooled)
             dispersion = rows.w @ (at.gradient**2 / at.curvature) / max(len(rows.y) - P, 1)
             glm_rows = replace(glm_rows, phi=float(max(dispersion, LEAST_DISPERSION)))
-        return cls(glm_rows, np.broadcast_to(pooled, (K, P)).copy(), plan)
+        return cls(glm_rows, np.broadcast_to(pooled, (K, P)).copy(), plan=plan)
 
     @cached_property
     def parts(self) -> Moments:
@@ -134,7 +158,17 @@ class Likelihood:
 
     def outside(self, f: int) -> Moments:
         """Return the moments (K,) of all rows that a fit outside fold f may see."""
-        return self.moments - self.folds[:, f] if self.seen is None else self.seen[:, f]
+        if self.seen is not None:
+            return self.seen[:, f]
+        if self.others is None:
+            return self.moments - self.folds[:, f]
+        return self._outside_groups[self.others.group[f]]
+
+    @cached_property
+    def _outside_groups(self) -> tuple[Moments, ...]:
+        """Moments (K,) of the rows outside each group."""
+        assert self.others is not None
+        return tuple(rows.moments(self.anchor).union(1) for rows in self.others.rows)
 
     def near(self, beta: FloatArray, close: float = CLOSE) -> "Likelihood":
         """Return the problem near other coefficients; itself where these are close enough.
@@ -148,7 +182,7 @@ class Likelihood:
             return self
         largest = self.rows.without_folds.largest_change(change)
         share = np.minimum(1.0, FARTHEST / np.maximum(largest, TINY))
-        return Likelihood(self.rows, self.anchor + share[:, None] * change, self.plan)
+        return replace(self, anchor=self.anchor + share[:, None] * change)
 
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return minus the log-likelihood (F, K) of coefficients (F, K, P)."""
@@ -165,7 +199,9 @@ class Likelihood:
 
     def of_datasets(self, members: Sequence[int]) -> "Likelihood":
         """Return the problem of some datasets."""
-        return Likelihood(self.rows.of_datasets(members), self.anchor[list(members)], self.plan)
+        others = None if self.others is None else self.others.of_datasets(members)
+        rows, anchor = self.rows.of_datasets(members), self.anchor[list(members)]
+        return Likelihood(rows, anchor, others, self.plan)
 
     def own(self) -> tuple[Moments, Backing]:
         """Return moments (K,) near each dataset's own fit, and what verdicts on them rest on.

@@ -29,15 +29,8 @@ import numpy as np
 from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray
 from conjoin.models.effort import is_small
-from conjoin.models.partial import (
-    EVIDENCE_CLOSE,
-    SPREAD_BOUNDS,
-    Hyper,
-    fit_full,
-    improved_noise,
-    posterior,
-    second_moment,
-)
+from conjoin.models.full import EVIDENCE_CLOSE, fit_full, improved_noise, second_moment
+from conjoin.models.partial import SPREAD_BOUNDS, Hyper, posterior
 from conjoin.moments import Moments
 
 MOST_RANKS = 3  # more hidden ways to differ are what a full covariance is for

@@ -26,6 +26,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray
+from conjoin.models.full import fit_full
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import (
     NOISE_BOUNDS,
@@ -33,7 +34,6 @@ from conjoin.models.partial import (
     Family,
     Hyper,
     coefficients,
-    fit_full,
     fit_variances,
 )
 from conjoin.models.problem import Problem

@@ -28,14 +28,16 @@ so variances are of order one, and the same priors and bounds serve every table.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
+from conjoin.models.row_space import RowPosterior, Variances, row_gradient, row_posterior
 from conjoin.moments import Moments
+from conjoin.moments.rows import RowMoments
 
 # --- priors: (median, standard deviation of the logarithm), in units of the target's variance ---
 
@@ -75,9 +77,6 @@ RATIO_BOUNDS = (-8.0, 8.0)
 # Relative change of the objective, and gradient in log variances, at which the optimiser stops. A
 # log variance that is off by 1e-3 changes coefficients by far less than their standard error.
 OBJECTIVE_CLOSE, GRADIENT_CLOSE = 1e-7, 1e-3
-# Rise of the log evidence for each dataset below which EM stops: a thousandth of a unit is no
-# evidence at all.
-EVIDENCE_CLOSE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,6 +193,8 @@ def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
     With L = diag(r), mu needs only the sums of J and of J L'ht over datasets, since
     A = (I - J) / (r r') and a = J L'ht / r. That is half the work.
     """
+    if isinstance(moments, RowMoments):
+        return posterior_of_rows(moments, hyper).coefficients()
     r = _diagonal_of(hyper.L)
     if r is None:
         return posterior(moments, hyper).beta
@@ -211,6 +212,16 @@ def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
     z = linalg.matvec(J, Lh - scale * (moments.G @ mu))
     beta: FloatArray = mu + z * r
     return beta
+
+
+def posterior_of_rows(rows: RowMoments, hyper: Hyper) -> RowPosterior:
+    """Return the posterior where rows stand for moments; L has one entry in each column."""
+    return row_posterior(rows, _variances_of(hyper, rows))
+
+
+def _variances_of(hyper: Hyper, rows: RowMoments) -> Variances:
+    root = np.sqrt(np.sum(hyper.L**2, axis=1))
+    return Variances(hyper.noise, root, np.diagonal(_centre_prior(hyper, rows)[0]))
 
 
 def _centre_prior(hyper: Hyper, moments: Moments) -> tuple[FloatArray, float]:
@@ -370,10 +381,17 @@ class _VarianceFit:
     def objective(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Return minus the log of evidence times prior, and its gradient."""
         hyper = self.hyper(theta)
-        post = posterior(self.moments, hyper)
         deviation = (theta - self.centres) / self.widths
-        value = -post.log_evidence + 0.5 * float(deviation @ deviation)
-        noise, centre, squares = _expected_squares(self.moments, hyper, post)
+        if isinstance(self.moments, RowMoments):
+            value, noise, centre, squares = row_gradient(
+                self.moments, _variances_of(hyper, self.moments)
+            )
+            centre, squares = centre[self.moments.outputs :], squares[self.active]
+        else:
+            post = posterior(self.moments, hyper)
+            value = post.log_evidence
+            noise, centre, squares = expected_squares(self.moments, hyper, post)
+        value = -value + 0.5 * float(deviation @ deviation)
         gradient = np.empty_like(theta)
         gradient[0] = noise
         gradient[1] = centre.sum()
@@ -408,12 +426,12 @@ def variance_priors(
     noise = UNIT_NOISE_PRIOR if moments.unit_noise else NOISE_PRIOR
     medians = [noise[0], CENTRE_PRIOR[0] / slopes, *(median for median, _ in spreads)]
     widths = [noise[1], CENTRE_PRIOR[1], *(width for _, width in spreads)]
-    limits = [_noise_bounds(moments), CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
+    limits = [noise_bounds(moments), CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
     bounds = [(float(np.log(low)), float(np.log(high))) for low, high in limits]
     return np.log(medians), np.array(widths), bounds
 
 
-def _noise_bounds(moments: Moments) -> tuple[float, float]:
+def noise_bounds(moments: Moments) -> tuple[float, float]:
     """Return the bounds of the noise variance."""
     return UNIT_NOISE_BOUNDS if moments.unit_noise else NOISE_BOUNDS
 
@@ -428,7 +446,7 @@ def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> Float
     return residual
 
 
-def _expected_squares(
+def expected_squares(
     moments: Moments, hyper: Hyper, post: Posterior
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the gradient of the log evidence by log noise, log centre variances, log spreads."""
@@ -449,46 +467,3 @@ def _expected_squares(
     slopes = post.mu[first:] ** 2 + np.diagonal(post.C)[first:]
     centre = 0.5 * (slopes / hyper.slope_variances - 1)
     return noise, centre, squares
-
-
-# --- full covariance ----------------------------------------------------------------------------
-
-
-def fit_full(moments: Moments, start: Hyper, steps: int = 4) -> Hyper:
-    """Return a full covariance of deviations by EM, started from a diagonal fit.
-
-    An inverse-Wishart prior worth p + 2 datasets, centred at the diagonal start, keeps the matrix
-    of full rank when datasets are few. The noise is estimated along with it. Few `steps` suffice:
-    the prior holds the covariance near its start.
-    """
-    p, K = moments.p, moments.shape[0]
-    prior = start.L @ start.L.T + SPREAD_BOUNDS[0] * np.eye(p)
-    strength = p + 2.0  # the least degrees of freedom for which the prior has a mean
-    hyper = replace(start, L=np.linalg.cholesky(prior))
-    last = -np.inf
-    for _ in range(steps):
-        post = posterior(moments, hyper)
-        if post.log_evidence < last + EVIDENCE_CLOSE * K:
-            break
-        last = post.log_evidence
-        T = (second_moment(post, hyper) + strength * prior) / (K + strength)
-        T = linalg.symmetrise(T) + SPREAD_BOUNDS[0] * np.eye(p)
-        noise = improved_noise(moments, hyper, post)
-        hyper = replace(hyper, L=np.linalg.cholesky(T), noise=noise)
-    return hyper
-
-
-def second_moment(post: Posterior, hyper: Hyper) -> FloatArray:
-    """Return the expected sum over datasets of the squared deviations (p, p)."""
-    UJ = post.parts.UJ
-    second = post.z.T @ post.z + post.parts.J.sum(axis=0)
-    second += np.matmul(np.swapaxes(UJ, -1, -2), np.matmul(post.C, UJ)).sum(axis=0)
-    moment: FloatArray = hyper.L @ second @ hyper.L.T
-    return moment
-
-
-def improved_noise(moments: Moments, hyper: Hyper, post: Posterior) -> float:
-    """Return the noise variance after a step of EM: expected residuals over rows."""
-    gradient = _expected_squares(moments, hyper, post)[0]
-    noise = hyper.noise * (1 + 2 * gradient / max(float(moments.n.sum()), 1.0))
-    return float(np.clip(noise, *_noise_bounds(moments)))

@@ -1,10 +1,11 @@
 """What strategies are fitted to: moments of datasets and folds, and the loss of coefficients.
 
 Enters: moments by dataset and fold. Leaves: an object with `moments`, `folds`, `near` and `loss`,
-through which strategies see squared errors (`LeastSquares`) and likelihoods
-(`models.likelihood.Likelihood`) alike.
+through which strategies see squared errors (`LeastSquares`, and `RowLeastSquares` where datasets
+have fewer rows than columns) and likelihoods (`models.likelihood.Likelihood`) alike.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol
@@ -13,6 +14,7 @@ import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.moments import Forward, Moments
+from conjoin.moments.rows import RowFolds, RowMoments
 
 # Mean square change of eta, with rows counted by their curvature, up to which moments are kept. It
 # is a change of 0.03 in the log-odds: far below the standard error of any fit to real data, while
@@ -54,7 +56,7 @@ class Problem(Protocol):
     def inner(self, held: IntArray) -> Moments:
         """Return parts (K, parts) of the rows that a search outside some folds may see."""
 
-    def left_out(self, held: IntArray) -> list[Moments]:
+    def left_out(self, held: IntArray) -> Sequence[Moments]:
         """Return, for each of some folds that are held out together, what fits may see (K,)."""
 
     def near(self, beta: FloatArray, close: float = CLOSE) -> "Problem":
@@ -164,3 +166,81 @@ def inner_parts(parts: Moments, plan: Forward | None, held: IntArray) -> Moments
         return parts[:, : int(plan.before[held].min())]
     kept = np.setdiff1d(np.arange(parts.shape[1]), held)
     return parts[:, kept]
+
+
+@dataclass(frozen=True, eq=False)
+class RowLeastSquares:
+    """Squared errors of datasets with fewer rows than columns: rows stand for moments.
+
+    Parameters
+    ----------
+    folds : RowFolds (K, F)
+        The rows, with their dataset and fold.
+    replaced : tuple of arrays (N, columns), optional
+        For each fold, what the last columns of the design hold in fits outside it: predictions that
+        were made anew from the rows outside (`learners.crossfit`).
+    """
+
+    exact: ClassVar[bool] = True
+    folds: RowFolds
+    replaced: tuple[FloatArray, ...] = ()
+
+    @cached_property
+    def moments(self) -> RowMoments:
+        """Moments of all rows of each dataset (K,)."""
+        return self.folds.take(np.ones(len(self.folds.t), dtype=bool))
+
+    @property
+    def tested(self) -> BoolArray:
+        """Which datasets (K,) have held-out rows: all."""
+        return np.ones(self.folds.shape[0], dtype=bool)
+
+    @property
+    def seen(self) -> None:
+        """Rows have no order here."""
+        return None
+
+    @property
+    def parts(self) -> RowFolds:
+        """Moments of all rows, by fold."""
+        return self.folds
+
+    def inner(self, held: IntArray) -> RowFolds:
+        """Refuse: partitions of such datasets are not searched for in parts of the rows."""
+        raise NotImplementedError
+
+    def left_out(self, held: IntArray) -> Sequence[RowMoments]:
+        """Return, for each of some folds that are held out together, what fits may see (K,)."""
+        return [self.folds.take(~np.isin(self.folds.fold, held))] * len(held)
+
+    def outside(self, f: int) -> RowMoments:
+        """Return the moments (K,) of all rows that a fit outside fold f may see."""
+        rows, Z = self.folds, None
+        if self.replaced:
+            new = self.replaced[f]
+            Z = np.concatenate([rows.Z[:, : rows.p - new.shape[1]], new], axis=1)
+        return rows.take(rows.fold != f, Z)
+
+    def near(self, beta: FloatArray, close: float = CLOSE) -> "RowLeastSquares":
+        """Return the problem itself."""
+        return self
+
+    def loss(self, beta: FloatArray) -> FloatArray:
+        """Return squared errors (F, K) of coefficients (F, K, p)."""
+        return self.losses_of(np.stack([self.lines(one) for one in beta]))
+
+    def lines(self, beta: FloatArray) -> FloatArray:
+        """Return what coefficients (K, p) predict for every row (N,)."""
+        found: FloatArray = np.einsum("ij,ij->i", self.folds.Z, beta[self.folds.dataset])
+        return found
+
+    def losses_of(self, lines: FloatArray) -> FloatArray:
+        """Return squared errors (F, K) on held-out rows, from what fits outside folds predict.
+
+        `lines` (F, N) are predictions of every row by the fit outside each fold.
+        """
+        rows, (K, F) = self.folds, self.folds.shape
+        held_out = lines[rows.fold, np.arange(len(rows.t))]
+        each = rows.weights * (rows.t - held_out) ** 2
+        cells = np.bincount(rows.fold * K + rows.dataset, each, minlength=F * K)
+        return np.asarray(cells, dtype=np.float64).reshape(F, K)

@@ -172,21 +172,6 @@ def deal_rows(
     return Dealt((ranked.rank + ranked.first) % folds, ranked.copies, ranked.rank, repeats)
 
 
-def deal_share(
-    X: FloatArray, y: FloatArray, starts: IntArray, share: float, seed: int
-) -> BoolArray:
-    """Say which rows (N,) belong to a random share of every dataset; the rest is never empty.
-
-    The share is one of distinct rows, and copies stay together.
-    """
-    ranked = _rank(X, y, starts, seed, None)
-    sizes = np.diff(starts)
-    distinct = sizes - ranked.copies
-    count = np.minimum(np.floor(share * distinct), distinct - 1)
-    dealt: BoolArray = ranked.rank < np.repeat(count, sizes)
-    return dealt
-
-
 @dataclass(frozen=True, eq=False)
 class _Ranked:
     """Ranks (N,) of rows by hash inside datasets, the dataset's least hash (N,), copies (K,)."""

@@ -90,6 +90,7 @@ def facts(
         "outliers": outlier_facts(result.analysis.findings),
         "verdict": "",
         "method": result.method,
+        "grouping": result.grouping,
         **_brief(result),
         "strategies": strategy_facts(result),
         "advice": "",
@@ -258,6 +259,7 @@ def _alternative(result: "Partition", view: View, name: str, line: "Alternative"
         "gain": finite(line.gain),
         "percent": view.percent(finite(line.gain), [name, *others]),
         **_interval(line.interval),
+        "judged_by": line.judged_by,
         **join_facts(view, [name], others, joined=own, verdict=line.verdict),
     }
 
@@ -373,4 +375,5 @@ def _step(line: "Merge") -> dict[str, Any]:
         **_interval(line.interval),
         "p_value": finite(line.p_value),
         "adjusted_p": finite(line.adjusted_p),
+        "judged_by": line.judged_by,
     }

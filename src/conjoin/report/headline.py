@@ -12,6 +12,7 @@ from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import percent_of, unsigned
 from conjoin.report.strategies import plain_name
 from conjoin.report.wording import (
+    TOO_SMALL,
     Facts,
     change,
     models_in_words,
@@ -39,6 +40,7 @@ LEARNED_MODELS_OF = {
     "auto": "{} and lines averaged, with strength borrowed between datasets",
     "corrected": "{}, corrected by a line for each dataset",
     "residual": "lines with strength borrowed between datasets, and {} for what they leave over",
+    "curves": "a line and a smooth curve per dataset, with strength borrowed between datasets",
     "learner named": "one model ({}) for all datasets that knows the dataset's name",
     "learner pooled": "one model ({}) for all datasets",
     "learner separate": "one model ({}) per dataset",
@@ -59,6 +61,7 @@ def headline(facts: Facts) -> list[str]:
     name = (plain_name(strategies) if advised == "clusters" else advised) if plain else strategy
     found = [_first(facts, name, advised), _brings(facts, name)]
     found += [
+        *_unsearched(facts),
         *_carried(facts, name),
         *_winners(facts, name),
         *(_what_predicts(facts) if plain else _plain_models(facts)),
@@ -275,11 +278,18 @@ def _what_predicts(facts: Facts) -> list[str]:
     ]
 
 
+def _unsearched(facts: Facts) -> list[str]:
+    """Say that datasets are too small for a search, where none was made."""
+    return [TOO_SMALL] if facts.get("grouping") == "none" else []
+
+
 def _plain_models(facts: Facts) -> list[str]:
     """Say what plain clusters cost where something else is advised."""
     strategy, strategies = facts["strategy"], facts["strategies"]
     key = _plain_key(facts)
     if strategy in ("clusters", key) or key not in strategies:
+        return []
+    if facts.get("grouping") == "none" and key != "learner named":
         return []
     clusters = [c["datasets"] for c in facts["clusters"]]
     datasets, measure = len(facts["datasets"]), measure_of(facts["family"])

@@ -17,9 +17,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conjoin.files import write_text
-from conjoin.report import cautions, figures, panels, representation, wording
+from conjoin.report import cautions, common_model, figures, panels, representation, wording
 from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
+from conjoin.report.learners import judged_note
 from conjoin.report.numbers import number, share, signed, unsigned
 
 if TYPE_CHECKING:
@@ -55,11 +56,12 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
                 name: {**line, **details["datasets"][name]}
                 for name, line in found["datasets"].items()
             },
-            **_map(details),
+            **_map(details, found["learner"]),
             "coefficients": _panels(details["coefficients"]),
             **_probabilities(found),
             "picture_svg": _picture(details["picture"]),
             "course_svg": Markup(course_figure(details["course"]) if details["course"] else ""),
+            "common": common_model.drawn(details["common"]),
             **_static(environment),
             "facts": _json(_script_facts(details)),
         }
@@ -124,11 +126,15 @@ def _strategies(strategies: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _map(details: Mapping[str, Any]) -> dict[str, Any]:
+def _map(details: Mapping[str, Any], learner: str) -> dict[str, Any]:
     """Return the tree and the map of gains as figures, and what is said of them."""
     found, tree = details["map"], details["tree"]
     helped = f"Joining helps in {found['helped']:,} of {found['pairs']:,} pairs." if found else ""
+    judged = judged_note(tree["merges"], learner) if tree else ""
     return {
+        "judged": f"{judged} Pairs of the map that are no merge of the tree are judged by theory."
+        if judged
+        else "",
         "reduced": found is not None and any(g["size"] > 1 for g in found["groups"]),
         "tree_svg": Markup(figures.tree(tree, details["words"]["gain"])) if tree else None,
         "heat_svg": Markup(figures.heat_map(found)) if found else None,

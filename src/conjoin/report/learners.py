@@ -1,7 +1,12 @@
-"""What learners are called in sentences.
+"""What learners are called in sentences, and what verdicts on joins are about.
 
-The name of a learner enters, words leave.
+The name of a learner, and lines of a ledger, enter; words leave.
 """
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conjoin.result.values import CROSS_VALIDATION
 
 # What a learner trains, for sentences; others stand by their name.
 LEARNED_MODELS = {"linear": "lines", "boosting": "boosted trees"}
@@ -14,3 +19,25 @@ def learner_in_words(learner: str) -> str:
     ('boosted trees', 'KNeighborsRegressor')
     """
     return LEARNED_MODELS.get(learner, learner)
+
+
+def judged_in_words(line: Mapping[str, Any]) -> str:
+    """Say behind a verdict that it is of the learner itself; nothing behind others."""
+    return " (cross-validation of the learner)" if line["judged_by"] == CROSS_VALIDATION else ""
+
+
+def judged_note(lines: Sequence[Mapping[str, Any]], learner: str) -> str:
+    """Say what verdicts are about where clusters are about a learner; empty if about lines."""
+    if learner == "linear" or not lines:
+        return ""
+    trained = learner_in_words(learner)
+    rest = f"is about linear models of the columns and the prediction of {trained}"
+    if not any(line["judged_by"] == CROSS_VALIDATION for line in lines):
+        return f"Every verdict {rest}."
+    note = (
+        f"Judged by cross-validation: {trained} trained on the two sides apart and together, and "
+        "compared on the same held-out rows. Models of several datasets know the dataset's name."
+    )
+    if all(line["judged_by"] == CROSS_VALIDATION for line in lines):
+        return note
+    return f"{note} A verdict judged by theory {rest}."

@@ -7,6 +7,7 @@ the same, columns that look like identifiers or codes, dates that could not be r
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from conjoin.learners.schema import LearnedSchema
 from conjoin.report.measure import error_text, measure_of
 from conjoin.report.numbers import finite
 from conjoin.tables.encoding import Date
@@ -58,6 +59,7 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
     if findings.lighter:
         rows = "1 row is" if findings.lighter == 1 else f"{findings.lighter:,} rows are"
         found.append(f"{rows} far from the model and count less than half (robust=True).")
+    found += _sampled(schema)
     found += _similar(findings)
     found += _columns(findings.suspects)
     for e in schema.encodings:
@@ -177,6 +179,25 @@ def value_in_words(value: float) -> str:
     """
     whole = float(value).is_integer() and abs(value) < 1e15  # digits that a float holds
     return f"{int(value):,}" if whole else f"{value:.6g}"
+
+
+# --- samples -------------------------------------------------------------------------------------
+
+
+def _sampled(schema: "Schema") -> list[str]:
+    """Say that a learner was trained on some of the rows."""
+    if not isinstance(schema, LearnedSchema):
+        return []
+    own = schema.predictions
+    for settings in own.settings.values():
+        if "sampled_rows" in settings:
+            rows, total = settings["sampled_rows"], settings["all_rows"]
+            return [
+                f"Learner {own.learner!r} was trained on {rows:,} of {total:,} rows, since the "
+                "table stays where it is; lines and all errors are of all rows. sample_rows=... "
+                "chooses the number."
+            ]
+    return []
 
 
 # --- names, columns and dates --------------------------------------------------------------------

@@ -15,6 +15,7 @@ from conjoin._typing import FloatArray
 from conjoin.report import again, wording
 from conjoin.report.cautions import data_cautions
 from conjoin.report.coefficients import coefficient_facts
+from conjoin.report.common_model import common_facts
 from conjoin.report.course import course_facts
 from conjoin.report.measure import page_words
 from conjoin.report.numbers import finite, mean, percent_change
@@ -53,6 +54,7 @@ def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
         "representation": _representation(result),
         "picture": _picture(result),
         "course": course_facts(result.analysis.course(result.strategy), view.measure),
+        "common": common_facts(result),
     }
 
 
@@ -160,6 +162,7 @@ def _line(view: View, name: str, line: "Alternative | None") -> dict[str, Any] |
         "number": line.cluster + 1,
         "members": listed(members, 2),
         "verdict": line.verdict,
+        "judged_by": line.judged_by,
         "gain": gain,
         "percent": view.percent(gain, [name, *(n for n in members if n != name)]),
     }

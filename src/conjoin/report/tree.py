@@ -59,6 +59,7 @@ def _merge(view: View, line: "Merge") -> dict[str, Any]:
         "percent": view.percent(finite(line.gain), (*line.left, *line.right)),
         "interval": [finite(x) for x in line.interval],
         "adjusted_p": finite(line.adjusted_p),
+        "judged_by": line.judged_by,
         **join_facts(view, line.left, line.right, joined=line.joined, verdict=line.verdict),
     }
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from conjoin.report.learners import judged_in_words, judged_note
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import (
     finite,
@@ -65,6 +66,7 @@ STRATEGIES = {
     "linear": "average of the linear strategies",
     "corrected": "a line in the columns and the learner's prediction, partially pooled",
     "residual": "the linear average, plus the learner on its residuals",
+    "curves": "a line and a smooth curve of one column for each dataset, partially pooled",
     "learner named": "one model of all rows that knows the dataset's name",
     "learner pooled": "one model of all rows without the name",
     "learner separate": "one model of the learner per dataset",
@@ -108,10 +110,20 @@ def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
     return f"{len(clusters):,} models for {datasets:,} datasets ({named})"
 
 
+# What is said where datasets have too few rows for a search (`engine.row_steps`).
+TOO_SMALL = (
+    "Most datasets have fewer rows than columns: too few to tell them apart, so no clusters were "
+    "searched for and all datasets are in one."
+)
+
+
 def in_short(result: "Partition") -> str:
     """Return what was found, without errors, which can take long to find."""
+    clusters = f"Clusters: {models_in_words(result.clusters)}."
+    if result.grouping == "none" and len(result.labels) > 1:
+        clusters = TOO_SMALL
     return (
-        f"Clusters: {models_in_words(result.clusters)}. Predictions use strategy "
+        f"{clusters} Predictions use strategy "
         f"'{result.strategy}'. See errors, ledger() and report(path) for the evidence."
     )
 
@@ -231,12 +243,13 @@ def reason(facts: Facts) -> str:
     nearest = next((line for line in lines if not line["own"]), None)
     text = f"{name} is trained {decision(others)}."
     if own is not None:
-        text += f" {own['reason']} {_own_effect(own, measure)}; verdict: {own['verdict']}."
+        verdict = f"verdict: {own['verdict']}{judged_in_words(own)}"
+        text += f" {own['reason']} {_own_effect(own, measure)}; {verdict}."
     if nearest is not None:
         words = effect(nearest["gain"], nearest["percent"], measure)
         text += (
             f" The nearest other cluster is {{{listed(nearest['datasets'])}}}. Joining it {words}; "
-            f"verdict: {nearest['verdict']}."
+            f"verdict: {nearest['verdict']}{judged_in_words(nearest)}."
         )
     gains = [own and own["gain"], nearest and nearest["gain"]]
     if (gains[0] or 0.0) < 0 or (gains[1] or 0.0) > 0:
@@ -288,7 +301,8 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
         elif high is not None:
             text += f", at most {number(high)}"
         text += ")"
-    lines = [f"{merge['left']}  +  {merge['right']}", text, f"verdict: {merge['verdict']}"]
+    verdict = f"verdict: {merge['verdict']}{judged_in_words(merge)}"
+    lines = [f"{merge['left']}  +  {merge['right']}", text, verdict]
     if merge["together"] is not None:
         lines.append(f"together in {100 * merge['together']:.0f} % of the resamples")
     return [*lines, merge["reason"]]
@@ -302,7 +316,7 @@ def gain_note(measure: Measure) -> str:
     )
 
 
-def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
+def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linear") -> list[str]:
     """Say how to read the lines of a ledger, with what they need and no more."""
     notes = [
         gain_note(measure),
@@ -311,6 +325,10 @@ def ledger_notes(lines: Sequence[Facts], measure: Measure) -> list[str]:
     ]
     if len(lines) > 1 and any(line["adjusted_p"] is not None for line in lines):
         notes.append(ADJUSTED)
+    judged = judged_note(lines, learner)
+    if judged:
+        notes.append(judged)
+        return notes
     if any(line["joined"] and line["verdict"] == "apart" for line in lines):
         notes.append(
             "Some lines say 'apart' and are joined: a join is undone only at a stricter level that "

@@ -1,8 +1,21 @@
 """A representation between the tables and the engine: rows enter, rows of features leave.
 
-A representation that learns from the target fits its training rows better than new rows. So only a
-share of the rows of each dataset trains it. A hash of their values selects these rows. Models,
-verdicts and errors use the others.
+A representation that learns from the target fits its training rows better than new rows. So it is
+cross-fitted: the features of a row, from which models, verdicts and errors are found, come from a
+map that has not seen the row. New rows get the map of all rows.
+
+==========  ====================================================================  ============
+symbol      meaning                                                               shape
+==========  ====================================================================  ============
+phi         map of all rows                                                       n -> (n, q)
+phi_g       map of all rows outside group g                                       n -> (n, q_g)
+A_g         [1, phi_g] A_g is nearest to phi at the rows outside g                (1 + q_g, q)
+==========  ====================================================================  ============
+
+Two networks that learned the same have their units in another order and basis. `A_g` brings the
+features of group g into the basis of `phi`, so that all rows have the same columns. It is the
+regression of phi on phi_g, not the other way round: coefficients found at A_g phi_g then hold for
+phi too (Berkson's case of errors in variables).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,9 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import AnyArray, BoolArray, FloatArray, Progress
+from conjoin._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
-from conjoin.moments.folds import deal_share
 from conjoin.representations.base import (
     Features,
     InputError,
@@ -53,6 +65,8 @@ class Learned:
         Rows that the models were fitted to and validated on.
     learns_from_target : bool
         Whether the features depend on the target.
+    groups : int, default 0
+        Groups of rows whose features come from a map of the other groups; 0 if all come from one.
     projection : Projection, optional
         Some rows of each dataset in two coordinates, for a picture; files do not hold it.
     schema : Schema, optional
@@ -77,6 +91,7 @@ class Learned:
     train_rows: int
     model_rows: int
     learns_from_target: bool
+    groups: int = 0
     projection: Projection | None = field(default=None, repr=False)
     schema: Schema | None = field(default=None, repr=False)
 
@@ -102,8 +117,12 @@ class Learned:
 
     @property
     def is_optimistic(self) -> bool:
-        """Whether errors are too low, because models use rows that the target was learned from."""
-        return self.learns_from_target and self.model_rows + self.train_rows > self.rows
+        """Whether errors are too low, because a map is judged on rows that it was trained on.
+
+        Only results of older versions are: they had `learn_share=1`.
+        """
+        twice = self.model_rows + self.train_rows > self.rows
+        return self.learns_from_target and not self.groups and twice
 
     @property
     def description(self) -> str:
@@ -114,8 +133,12 @@ class Learned:
     def _rows_in_words(self) -> str:
         if not self.learns_from_target:
             return f"without the target, on all {self.rows:,} rows"
-        others = "the same rows" if self.is_optimistic else f"the other {self.model_rows:,}"
         training = f", {self.map.training()}" if isinstance(self.map, Layers) else ""
+        if self.groups:
+            return (
+                f"trained on all {self.rows:,} rows{training}; cross-fitted in {self.groups} groups"
+            )
+        others = "the same rows" if self.is_optimistic else f"the other {self.model_rows:,}"
         trained = f"trained on {self.train_rows:,} of {self.rows:,} rows{training}"
         return f"{trained}; the models use {others}"
 
@@ -166,6 +189,7 @@ class Learned:
             "positions": list(self.positions),
             "words": self.title,
             "rows": [self.rows, self.train_rows, self.model_rows],
+            "groups": self.groups,
         }
 
     @classmethod
@@ -173,7 +197,9 @@ class Learned:
         """Return the representation of plain values from `to_plain`; `read` restores an array."""
         network = Layers.from_plain(values["network"], read)
         rows, train, model = values["rows"]
-        return cls(network, tuple(values["positions"]), values["words"], rows, train, model, True)
+        groups = values.get("groups", 0)  # older files have none
+        features = tuple(values["positions"])
+        return cls(network, features, values["words"], rows, train, model, True, groups)
 
 
 @dataclass(frozen=True)
@@ -206,58 +232,86 @@ class RepresentedSchema(Schema):
 def represent(
     collection: DatasetCollection,
     representation: Representation,
-    *,
-    share: float,
-    seed: int,
-    relative: bool = True,
+    group: IntArray | None,
     progress: Progress | None = None,
 ) -> tuple[DatasetCollection, Progress | None]:
     """Learn a representation from the rows of all datasets together; return rows of its features.
 
-    If it learns from the target, `share` of the rows of each dataset train it and the others come
-    back; with share=1 all rows do both. Counts are learned as log(1 + count). If weights are
-    `relative`, their mean stays as it was. The second value reports the progress of later steps on
-    top of the steps taken here.
+    If it learns from the target, it is cross-fitted: no row has features of a map that saw its
+    `group` (n,). Counts are learned as log(1 + count). The second value reports the progress of
+    later steps on top of the steps taken here.
     """
     classes = bool(collection.response.classes)
     chosen = representation.for_task("classification" if classes else "regression")
-    steps = _Steps(progress)
-    for_models, train = _split_rows(collection, share if chosen.learns_from_target else 1, seed)
-    found, title = _learn(chosen, collection, train, steps)
-    values = transform_in_canonical_order(found, collection.X, collection.y, collection.weights)
-    own = values[for_models]
-    varying = np.flatnonzero(own.min(axis=0) < own.max(axis=0))
+    present = np.unique(group).tolist() if group is not None and chosen.learns_from_target else []
+    steps = _Steps(progress, 1 + len(present))
+    everything = np.ones(len(collection.y), dtype=bool)
+    found, title = _learn(chosen, collection, everything, steps)
+    values = _transform(found, collection)
+    held_out = values.copy()
+    for g in present:
+        assert group is not None  # there are groups
+        own = group == g
+        _check_rest(collection, own)
+        steps.next()
+        other, _ = _learn(chosen, collection, ~own, steps)
+        held_out[own] = _aligned(_transform(other, collection), values, own)
+    varying = np.flatnonzero((np.ptp(values, axis=0) > 0) & (np.ptp(held_out, axis=0) > 0))
     if not len(varying):
         advice = "train it longer" if isinstance(found, Layers) else "return features that vary"
         raise DataError(
             f"Every feature of the representation ({title}) has the same value in all rows; "
             f"{advice}, or choose another one."
         )
-    values = values[:, varying]
-    count = len(collection.names)
+    values, held_out = values[:, varying], held_out[:, varying]
+    count, rows = len(collection.names), len(collection.y)
     dataset = np.repeat(np.arange(count), collection.sizes)
     learned = Learned(
         found,
         tuple(varying.tolist()),
         title,
-        rows=len(for_models),
-        train_rows=int(train.sum()),
-        model_rows=int(for_models.sum()),
+        rows=rows,
+        train_rows=rows,
+        model_rows=rows,
         learns_from_target=chosen.learns_from_target,
-        projection=project(values, dataset, count),
+        groups=len(present),
+        projection=project(held_out, dataset, count),
     )
-    w = collection.weights
     features = replace(
         collection,
         schema=RepresentedSchema.of(collection.schema, learned),
-        X=values[for_models],
-        y=collection.y[for_models],
-        weights=w[for_models] * (w.mean() / w[for_models].mean() if relative else 1.0),
-        starts=np.searchsorted(dataset[for_models], np.arange(count + 1)),
+        X=held_out,
         ends=(values.min(axis=0), values.max(axis=0)),
-        order=None if collection.order is None else collection.order.take(for_models),
     )
     return features, None if progress is None else steps.then
+
+
+def _transform(found: Features, collection: DatasetCollection) -> FloatArray:
+    """Return the features (n, features) of all rows."""
+    return transform_in_canonical_order(found, collection.X, collection.y, collection.weights)
+
+
+def _aligned(other: FloatArray, values: FloatArray, own: BoolArray) -> FloatArray:
+    """Return the features of the rows `own` (n,) by another map, in the basis of `values` (n, q).
+
+    `other` (n, q_g) are the features of all rows by that map.
+    """
+    center = other[~own].mean(axis=0)
+    design = np.column_stack([np.ones(len(other)), other - center])
+    A = np.linalg.lstsq(design[~own], values[~own], rcond=None)[0]
+    found: FloatArray = design[own] @ A
+    return found
+
+
+def _check_rest(collection: DatasetCollection, own: BoolArray) -> None:
+    """Refuse rows from which nothing can be learned once the rows `own` (n,) are held out."""
+    rest = collection.y[~own]
+    if not len(rest) or np.ptp(rest) == 0:
+        raise DataError(
+            f"The {len(own):,} rows are too few to cross-fit the representation: without "
+            f"{int(own.sum()):,} held-out rows the other {len(rest):,} have no two different "
+            "targets. Add rows, or use the columns as they are (representation=None)."
+        )
 
 
 def _learn(
@@ -292,51 +346,20 @@ def naming_columns(schema: Schema) -> Iterator[None]:
         raise DataError(f"{text}.") from error
 
 
-def _split_rows(
-    collection: DatasetCollection, share: float, seed: int
-) -> tuple[BoolArray, BoolArray]:
-    """Return the rows (n,) for the models and those that train the representation.
-
-    It raises an error if too little is left for one of the two.
-    """
-    y = collection.y
-    if share == 1:
-        everything = np.ones(len(y), dtype=bool)
-        return everything, everything
-    if collection.order is not None:
-        name = "time" if collection.order.time is not None else "repeat"
-        raise ArgumentError(
-            f"{name}={getattr(collection.schema.roles, name)!r} does not go with a representation "
-            "that learns from the target; train it on earlier rows yourself and pass the trained "
-            "one, or leave it out."
-        )
-    values = np.column_stack([collection.X, collection.weights])
-    train = deal_share(values, y, collection.starts, share, seed)
-    if not train.any():
-        raise DataError(
-            f"learn_share={share!r} leaves no row to train the representation: the largest dataset "
-            f"has {max(collection.sizes)}, and each keeps at least one for its model. Choose a "
-            "larger share, or learn_share=1 to use all rows twice."
-        )
-    for rows, purpose in ((train, "train the representation"), (~train, "remain for the models")):
-        if np.ptp(y[rows]) == 0:
-            raise DataError(
-                f"With learn_share={share!r} the rows that {purpose} all have the same target; "
-                "add rows, or choose another share."
-            )
-    return ~train, train
-
-
 class _Steps:
-    """Reports the progress of learning, and of the steps that follow on top of it."""
+    """Reports the progress of learning some maps, and of the steps that follow on top of it."""
 
-    def __init__(self, progress: Progress | None) -> None:
-        self.progress, self.taken = progress, 0
+    def __init__(self, progress: Progress | None, maps: int) -> None:
+        self.progress, self.taken, self.done, self.maps = progress, 0, 0, maps
 
     def __call__(self, done: int, total: int) -> None:
-        self.taken = done
+        self.taken = self.done + done
         if self.progress is not None:
-            self.progress(done, total)
+            self.progress(self.taken, self.done + total * self.maps)
+
+    def next(self) -> None:
+        """Go on to the next map."""
+        self.done, self.maps = self.taken, self.maps - 1
 
     def then(self, done: int, total: int) -> None:
         """Report the progress of later steps."""

@@ -12,17 +12,21 @@ from conjoin.criterion import PairScore
 from conjoin.errors import ReadError
 from conjoin.families import Label
 from conjoin.models.newcomer import Prior
-from conjoin.models.spread import PROBABILITIES, Spread
 from conjoin.moments import Basis
 from conjoin.result.arrays import plain_to_array
-from conjoin.result.course import Course
+from conjoin.result.common_model import CommonModel
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.result.store import DETAIL_ARRAYS, PLACEMENT_ARRAYS, PRIOR_ARRAYS, SCORE_NUMBERS
-from conjoin.result.values import Assignment, Merge
+from conjoin.result.values import THEORY, Assignment, Merge
 from conjoin.tables.schema import Schema
+
+
+def common_model_from_plain(plain: Mapping[str, Any] | None) -> CommonModel | None:
+    """Return what is known of the common model; older files, and those of lines, have nothing."""
+    return None if plain is None else CommonModel.from_plain(plain)
 
 
 def fits_from_plain(fits: Mapping[str, Any], schema: Schema, limits: Limits) -> list[Fit]:
@@ -59,7 +63,10 @@ def merge_from_plain(line: Mapping[str, Any], names: Sequence[str], score: PairS
         name: float("nan" if line.get(name) is None else line[name])
         for name in ("p_value", "adjusted_p", "validated_change", "standard_error")
     }
-    return Merge(left, right, score.join, line["verdict"], gain, interval, score, **numbers)
+    kind = line.get("judged_by", THEORY)
+    return Merge(
+        left, right, score.join, line["verdict"], gain, interval, score, **numbers, judged_by=kind
+    )
 
 
 def score_from_plain(values: Mapping[str, Any]) -> PairScore:
@@ -184,17 +191,3 @@ def added_from_plain(
             values["standard_error"],
         )
     }
-
-
-def spread_from_plain(values: Mapping[str, Any] | None, datasets: int) -> Spread | None:
-    """Return what `intervals.spread_to_plain` has written; None in files of earlier versions."""
-    if values is None:
-        return None
-    own, unseen, shape = (plain_to_array(values[name]) for name in ("own", "unseen", "shape"))
-    L = len(PROBABILITIES)
-    return Spread(own.reshape(datasets, L), unseen.reshape(L), shape.reshape(L))
-
-
-def course_from_plain(values: Mapping[str, Any] | None) -> Course | None:
-    """Return errors over time; None where rows have no order."""
-    return Course.from_plain(values)

@@ -11,6 +11,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from conjoin.errors import ArgumentError
+from conjoin.result.common_model import CommonModel, Departure, Importance, PartialDependence
+from conjoin.text import quoted
 
 LEVEL = 0.9  # confidence of the intervals, as for all coefficients
 
@@ -51,6 +53,67 @@ class Learners:
         found = getattr(self.analysis, "linear", None)
         return self if found is None else found.using("auto")
 
+    def importance(self: Any) -> dict[str, Importance]:
+        """Return how much the common model (strategy "learner named") needs every column.
+
+        Returns
+        -------
+        dict of column to Importance
+            The rise of the held-out error when the column is shuffled, largest first. The
+            dataset's name is one of the columns, called as the column `by`, or "dataset".
+
+        Raises
+        ------
+        ArgumentError
+            If the result has lines only, or comes from a file written without these figures.
+
+        Examples
+        --------
+        See docs/learners.md.
+        """
+        return dict(_common_model(self, "importance()").importance)
+
+    def partial_dependence(self: Any, column: str) -> PartialDependence:
+        """Return what the common model predicts on average for values of a column.
+
+        Parameters
+        ----------
+        column : str
+            One of the twelve most important columns of `importance()`.
+
+        Returns
+        -------
+        PartialDependence
+
+        Raises
+        ------
+        ArgumentError
+            As in `importance`, or if there is no curve for the column.
+        """
+        known = _common_model(self, "partial_dependence()").dependence
+        if column not in known:
+            raise ArgumentError(
+                f"column={column!r} has no curve; expected one of the most important columns: "
+                f"{quoted(list(known))}."
+            )
+        return known[column]
+
+    def departures(self: Any) -> dict[str, Departure]:
+        """Return where every dataset departs most from the model without names.
+
+        Returns
+        -------
+        dict of dataset name to Departure
+            Held-out rows of the dataset are compared with predictions of "learner pooled", along
+            the column where they differ most. Datasets with too few rows are left out.
+
+        Raises
+        ------
+        ArgumentError
+            As in `importance`.
+        """
+        return dict(_common_model(self, "departures()").departures)
+
     def reach(self: Any) -> dict[str, Reach]:
         """Return how far the learner's common model holds for every dataset.
 
@@ -77,3 +140,19 @@ class Learners:
             name: Reach(float(v), (float(v - h), float(v + h)))
             for name, v, h in zip(self.labels, value, half)
         }
+
+
+def _common_model(result: Any, asked: str) -> CommonModel:
+    """Return what is known of the common model, or say why nothing is."""
+    found: CommonModel | None = result.analysis.common_model
+    if found is not None:
+        return found
+    if getattr(result.schema, "predictions", None) is None:
+        raise ArgumentError(
+            f"{asked} is about a learner's common model, and this result has lines only; look at "
+            "its coefficients, or choose learner='boosting'."
+        )
+    raise ArgumentError(
+        f"{asked} is not known here: the file was written without these figures, which are found "
+        "from rows. Fit and save the result again."
+    )

@@ -17,20 +17,21 @@ from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.decode import (
     added_from_plain,
-    course_from_plain,
+    common_model_from_plain,
     details_from_plain,
     fits_from_plain,
     merge_from_plain,
     placement_from_plain,
     score_from_plain,
     scores_from_plain,
-    spread_from_plain,
 )
 from conjoin.result.findings import Findings
 from conjoin.result.found import (
     changes_from_plain,
+    course_from_plain,
     errors_from_plain,
     improvements_from_plain,
+    spread_from_plain,
     stability_from_plain,
 )
 from conjoin.result.partition import Partition
@@ -217,8 +218,8 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         placement=placement_from_plain(content["placement"], features),
         all_alternatives={
             name: tuple(
-                Alternative(c, verdict, float(gain), (float(low), float(high)))
-                for c, verdict, gain, low, high in lines
+                Alternative(c, verdict, float(gain), (float(low), float(high)), *kind)
+                for c, verdict, gain, low, high, *kind in lines
             )
             for name, lines in zip(names, content["alternatives"])
         },
@@ -231,5 +232,6 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         known_course=course_from_plain(content.get("course")),
         known_spread=spread_from_plain(content.get("spread"), len(names)),
         changes=changes_from_plain(content.get("join_changes", []), names),
+        common_model=common_model_from_plain(content.get("common_model")),
         findings=Findings.from_plain(content.get("findings", {})),
     )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from conjoin._typing import Progress
 from conjoin.errors import ArgumentError, DataError
 from conjoin.families import Label
 from conjoin.result.assigning import assign, known_target
@@ -192,19 +193,27 @@ class Partition(Plots, Learners, Predictions):
             )
         return found
 
-    def ledger(self, most: int | None = None) -> tuple[Merge, ...]:
+    def ledger(
+        self, most: int | None = None, progress: Progress | None = None
+    ) -> tuple[Merge, ...]:
         """Return the joins that led to the clusters and the best joins refused, with verdicts.
+
+        Where clusters are about a learner (`learner` is not "linear"), the learner itself is
+        cross-validated for the first 12 lines, when the ledger is first asked for. That takes about
+        a second for each group of datasets. `Merge.judged_by` says which lines these are.
 
         Parameters
         ----------
         most : int, optional
             Number of lines at most. Verdicts on thousands of joins take seconds.
+        progress : callable, optional
+            Is called with the groups of datasets that were cross-validated, and with their number.
 
         Returns
         -------
         tuple of Merge
         """
-        return self.analysis.ledger(most)
+        return self.analysis.ledger(most, progress)
 
     def explain(self, name: str) -> tuple[Alternative, ...]:
         """Return what joining a dataset with its own cluster, or with the nearest others, is worth.

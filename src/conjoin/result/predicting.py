@@ -28,6 +28,7 @@ class Predictions:
     """Predictions of rows, as methods of a `Partition`."""
 
     if TYPE_CHECKING:
+        clusters: list[list[str]]
         schema: Schema
         strategy: str
         coefficients: dict[str, Fit]
@@ -138,4 +139,6 @@ class Predictions:
     def predictor(self) -> Predictor:
         """What predicts rows, here, in the estimators and for files."""
         added = {name: one.model for name, one in self.added.items()}
-        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added)
+        named = getattr(self.schema, "predictions", None) is not None
+        members = self.clusters if named else ()
+        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added, members)

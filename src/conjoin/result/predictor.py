@@ -32,6 +32,9 @@ SOURCES = {
     "nearest": "nearest cluster (dataset not seen at fitting)",
     "nameless": "pooled (no dataset named)",
 }
+# Datasets of a cluster under whose names rows of an unknown dataset are predicted; the mean of more
+# hardly changes, and each is a pass of the learner over the rows.
+MOST_MEMBERS = 10
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,8 @@ class Predictor:
         One model for all, for datasets that were not there at fitting.
     added : mapping of dataset name to model, optional
         Datasets that got a model after fitting.
+    members : sequence of sequences of str, optional
+        Datasets of each cluster, where features depend on the dataset (learners).
     """
 
     schema: Schema
@@ -134,6 +139,7 @@ class Predictor:
     clusters: Sequence[Fit]
     pooled: Fit
     added: Mapping[str, Fit] = field(default_factory=dict)
+    members: Sequence[Sequence[str]] = ()
 
     def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
         """Return the features of rows, and the name of each row's dataset (None if unknown)."""
@@ -186,8 +192,29 @@ class Predictor:
             own_names = np.array(names, dtype=object)
             for name in sorted(noticed.unseen & nearest.keys()):
                 own = own_names == name
-                linear[own] = linear_predictors(self.clusters[nearest[name]], rows[own])
+                linear[own] = self._as_member(rows[own], nearest[name])
         return Predicted(linear, noticed)
+
+    def _as_member(self, rows: FloatArray, cluster: int) -> FloatArray:
+        """Return linear predictors of rows of an unknown dataset by the model of a cluster.
+
+        A learner that knows names has learned nothing for an unknown one. So the rows are predicted
+        under the names of the cluster's datasets, and the mean counts. With a single cluster that
+        would say no more than the pooled model, which was trained for unknown datasets.
+        """
+        model = self.clusters[cluster]
+        if not self.members:
+            return linear_predictors(model, rows)
+        if len(self.clusters) == 1:
+            return linear_predictors(self.pooled, rows)
+        inputs = rows[:, : len(self.schema.inputs)]
+        names = self.members[cluster][:MOST_MEMBERS]
+        found = [
+            linear_predictors(model, self.schema.extend(inputs, [name] * len(rows)))
+            for name in names
+        ]
+        mean: FloatArray = np.mean(found, axis=0)
+        return mean
 
     def notice(
         self, rows: FloatArray, names: Names, options: PredictionOptions

@@ -6,8 +6,10 @@ The analysis was just made (`engine.analysis`), or read from a file (`result.loa
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from conjoin._typing import Progress
 from conjoin.grouping import Step
 from conjoin.models.spread import Spread
+from conjoin.result.common_model import CommonModel
 from conjoin.result.course import Course
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
@@ -51,7 +53,7 @@ class AnalysisProtocol(Protocol):
     def copies(self) -> int:
         """Number of rows that are exact copies of another row of their dataset."""
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
@@ -78,6 +80,10 @@ class AnalysisProtocol(Protocol):
     @property
     def details(self) -> Details | None:
         """Figures of the report; None if they are not known."""
+
+    @property
+    def common_model(self) -> CommonModel | None:
+        """What the model that all datasets share has learned; None if that is not known."""
 
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None if that is not known."""

@@ -29,7 +29,7 @@ from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
 from conjoin.result.intervals import spread_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
-from conjoin.result.values import Alternative, Assignment, Estimate, Merge
+from conjoin.result.values import THEORY, Alternative, Assignment, Estimate, Merge
 from conjoin.tables.schema import Schema
 from conjoin.version import __version__
 
@@ -86,6 +86,12 @@ def _extra(extra: Mapping[str, Any], objects: list[Any]) -> dict[str, Any]:
     return {**extra, **({"params": params} if params else {})}
 
 
+def _common_model(result: "Partition") -> dict[str, Any]:
+    """Return what is known of the model that all datasets share; nothing for lines."""
+    found = result.analysis.common_model
+    return {} if found is None else {"common_model": found.to_plain()}
+
+
 def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
     names, limits = list(result.coefficients), result.pooled.limits
     numbers = {name: k for k, name in enumerate(names)}
@@ -119,6 +125,7 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         **_scores(result, names),
         **spread_to_plain(result),
         **_course(result),
+        **_common_model(result),
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
     }
@@ -168,6 +175,7 @@ def _merge(line: Merge, numbers: Mapping[str, int]) -> dict[str, Any]:
         "adjusted_p": _number(line.adjusted_p),
         "validated_change": _number(line.validated_change),
         "standard_error": _number(line.standard_error),
+        **({} if line.judged_by == THEORY else {"judged_by": line.judged_by}),
     }
 
 
@@ -182,7 +190,16 @@ def _alternatives(
     found: Mapping[str, Sequence[Alternative]], names: Sequence[str]
 ) -> list[list[list[Any]]]:
     return [
-        [[a.cluster, a.verdict, _number(a.gain), *map(_number, a.interval)] for a in found[name]]
+        [
+            [
+                a.cluster,
+                a.verdict,
+                _number(a.gain),
+                *map(_number, a.interval),
+                *([] if a.judged_by == THEORY else [a.judged_by]),
+            ]
+            for a in found[name]
+        ]
         for name in names
     ]
 

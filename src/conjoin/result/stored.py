@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.models.spread import Spread
+from conjoin.result.common_model import CommonModel
 from conjoin.result.course import Course
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
@@ -44,13 +46,14 @@ class StoredAnalysis:
     known_spread: Spread | None = None
     known_course: Course | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
+    common_model: CommonModel | None = None
 
     @property
     def steps(self) -> tuple[Step[str], ...]:
         """The steps to the clusters."""
         return tuple(Step(line.left, line.right, line.score) for line in self.lines)
 
-    def ledger(self, most: int | None) -> tuple[Merge, ...]:
+    def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first lines of the ledger."""
         return self.lines[:most]
 

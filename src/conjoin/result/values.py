@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from conjoin.criterion.base import PairScore
 from conjoin.result.fits import Fit
 
+# Where a verdict comes from: from the law of linear models, or from losses on held-out rows of
+# models that were trained on both sides, apart and together.
+THEORY, CROSS_VALIDATION = "theory", "cross-validation"
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -70,6 +74,11 @@ class Merge:
         datasets. Below zero they predict better together. It is nan if it is not known.
     standard_error : float
         Standard error of `validated_change`.
+    judged_by : "theory" or "cross-validation"
+        Where the verdict comes from. With "theory" it is about linear models; where clusters are
+        about a learner, about linear models of the columns and its prediction. With
+        "cross-validation" it is about the learner itself, trained on both sides apart and together;
+        `validated_change` is then the gain with the other sign.
     """
 
     left: tuple[str, ...]
@@ -83,6 +92,7 @@ class Merge:
     adjusted_p: float = float("nan")
     validated_change: float = field(repr=False, default=float("nan"))
     standard_error: float = field(repr=False, default=float("nan"))
+    judged_by: str = THEORY
 
 
 @dataclass(frozen=True)
@@ -95,12 +105,15 @@ class Alternative:
         Position of the cluster in `Partition.clusters`.
     verdict, gain, interval
         As in `Comparison`, for the dataset against the other datasets of the cluster.
+    judged_by : "theory" or "cross-validation"
+        As in `Merge`: a join that is a line of the ledger has the same verdict here.
     """
 
     cluster: int
     verdict: str
     gain: float
     interval: tuple[float, float]
+    judged_by: str = THEORY
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ LEARNER_STRATEGIES = (
     "linear",
     "corrected",
     "residual",
+    "curves",
     "learner named",
     "learner pooled",
     "learner separate",

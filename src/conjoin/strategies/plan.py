@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from conjoin.execution import side_by_side
 from conjoin.grouping.search import Search
 from conjoin.models.effort import LARGE, is_large, is_quick, is_small, operations
+from conjoin.models.full import fit_full
 from conjoin.models.lowrank import fit_low_rank
 from conjoin.models.own_noise import COMMON, NoiseRule, choose_noise
 from conjoin.models.partial import (
@@ -20,10 +21,9 @@ from conjoin.models.partial import (
     Family,
     Hyper,
     coefficients,
-    fit_full,
     fit_variances,
 )
-from conjoin.models.problem import Problem
+from conjoin.models.problem import Problem, RowLeastSquares
 from conjoin.strategies.refits import (
     Refit,
     diagonal_outside,
@@ -88,7 +88,8 @@ class Plan:
 def start_values(problem: Problem) -> Start:
     """Estimate the variances of partial pooling, and bring a likelihood near its coefficients."""
     start = _alternate(problem, SLOPES, COMMON, steps=STEPS if problem.exact else ROUND_STEPS)
-    if not problem.exact:  # the noise of a likelihood is known
+    # The noise of a likelihood is known. Datasets of few rows cannot have a noise of their own.
+    if not problem.exact or isinstance(problem, RowLeastSquares):
         return start
     noise, hyper = choose_noise(problem, start.hyper)
     return Start(problem, hyper, noise)

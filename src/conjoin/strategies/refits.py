@@ -18,10 +18,11 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.grouping.search import Search
 from conjoin.models.cluster_fit import centre, fit_clusters, union_noise
+from conjoin.models.full import fit_full
 from conjoin.models.lowrank import fit_rank
 from conjoin.models.mixture import Mixture, mixture_coefficients
 from conjoin.models.own_noise import COMMON, NoiseRule
-from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients, fit_full
+from conjoin.models.partial import DIAGONAL, Family, Hyper, coefficients
 from conjoin.models.problem import Problem
 from conjoin.moments import Moments
 

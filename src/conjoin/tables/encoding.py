@@ -57,6 +57,9 @@ class Number:
         Whether the numbers are written as text.
     missing : int, default 0
         Number of missing values in the training rows.
+    code : bool, default False
+        Whether the numbers stand for categories, of which there are too many for 0/1 features.
+        Boosted trees treat them as categories, lines as numbers.
     """
 
     kind: ClassVar[str] = "number"
@@ -65,6 +68,7 @@ class Number:
     indicator: bool = False
     text: bool = False
     missing: int = 0
+    code: bool = False
 
     def features(self) -> tuple[str, ...]:
         """Return the column, and the indicator of missing values if there is one."""
@@ -82,6 +86,8 @@ class Number:
     def describe(self) -> str:
         """Return the type, and how missing values are filled in."""
         words = "number written as text" if self.text else "number"
+        if self.code:
+            words = "category with many values; a number for lines, a category for trees"
         if not self.missing:
             return words
         values = "1 missing value" if self.missing == 1 else f"{self.missing:,} missing values"

@@ -45,6 +45,9 @@ MOST_LEVELS = 20
 # is needed for an indicator.
 RAREST = 0.01
 FEWEST = 5
+# Largest code of a category with too many values for 0/1 features: LightGBM holds a category in 32
+# bits, and needs memory for every code up to the largest.
+LARGEST_CODE = 1_000_000
 MOST_REASONS = 5  # columns that the message lists if none can be used: enough to see a pattern
 # Dates must span half a year for a season and two weeks for a weekday. A shorter span does not
 # show the cycle, and its features would be almost the same as the trend.
@@ -160,6 +163,10 @@ def _as_category(
             "whole numbers. Leave it out of category, or turn it into text."
         )
     found = _category_of(name, _level_counts(frame, as_whole_text(column)), rows, missing)
+    ends = (facts[f"min {name}"], facts[f"max {name}"])
+    if isinstance(found, LeftOut) and None not in ends and 0 <= ends[0] < ends[1] <= LARGEST_CODE:
+        number = _number(frame, name, facts, missing, text=False)
+        return replace(number, code=True) if isinstance(number, Number) else number
     return replace(found, number=True) if isinstance(found, Category) else found
 
 

@@ -1,0 +1,1 @@
+"""Public tables with many groups, with published errors of other methods beside ours."""

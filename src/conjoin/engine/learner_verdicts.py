@@ -1,0 +1,240 @@
+"""Step 7 with a learner, on demand: verdicts on joins from losses on held-out rows.
+
+Rows, a learner and the steps to the clusters enter; verdicts leave, by the two sides of each join.
+For every join one model is trained on each side and one on both, on the same folds, repeated as in
+`compare`. A model of several datasets knows their names, as the models of clusters do. Each group
+of datasets is cross-validated once, whichever joins it is part of.
+
+Only the first joins are judged so, and only while their models see a bounded number of rows in all.
+The others keep the verdict of the engine on [columns, prediction]; `Merge.judged_by` says which.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
+from conjoin.criterion.paired import PairedVerdict, judge_losses
+from conjoin.engine.learning import LearningTask
+from conjoin.engine.verdicts import FIRST_LINES, MOST_INTERVALS, adjust
+from conjoin.execution import in_threads
+from conjoin.grouping import Step
+from conjoin.learners.paired import (
+    FEWEST_FOR_VERDICT,
+    FEWEST_OTHERS,
+    FEWEST_OTHERS_FOR_VERDICT,
+    FEWEST_ROWS,
+    FOLDS,
+    Dealings,
+    cross_validated_losses,
+    deal_repeatedly,
+    others,
+    repeats_for,
+)
+from conjoin.learners.rows import Learner, LearnerRows
+from conjoin.result.details import VERDICTS, Map
+from conjoin.result.values import CROSS_VALIDATION, Alternative, Merge
+
+# Joins that are judged by the learner: those that a terminal shows. Each is up to three
+# cross-validations of about a second.
+MOST_JUDGED = FIRST_LINES
+# Rows that all their models may see together: about a minute of boosting on one core.
+MOST_ROWS = 50_000
+
+Group = tuple[int, ...]
+Sides = frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerJudge:
+    """A learner, and rows dealt to folds, to judge joins by.
+
+    Parameters
+    ----------
+    learner : Learner
+        Settings that it chooses are chosen for every group of datasets anew.
+    rows : LearnerRows
+        All rows; datasets alternate at random.
+    dealt : Dealings
+        Their folds.
+    names : tuple of str
+        Names of the datasets.
+    delta : float
+        Level of the verdicts.
+    """
+
+    learner: Learner
+    rows: LearnerRows
+    dealt: Dealings
+    names: tuple[str, ...]
+    delta: float
+    _known: dict[Group, FloatArray | None] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        learner: Learner,
+        task: LearningTask,
+        X: FloatArray,
+        names: tuple[str, ...],
+        delta: float,
+        seed: int,
+    ) -> "LearnerJudge":
+        """Deal the rows of a task; X (n, features) are the features of the table."""
+        rows = task.rows
+        dealt = deal_repeatedly(X[task.order], rows, repeats_for(learner, len(rows)), seed)
+        # Learners that read rows in order see no trend from one dataset to the next.
+        order = np.argsort(dealt.rank, kind="stable")
+        return cls(learner, rows.take(order), dealt.take(order), names, delta)
+
+    def judge(
+        self, steps: Sequence[Step[str]], progress: Progress | None = None
+    ) -> dict[Sides, PairedVerdict]:
+        """Return the verdicts on the first joins, by their sides."""
+        position = {name: k for k, name in enumerate(self.names)}
+        pairs = {sides_of(step): _numbers(step, position) for step in self._chosen(steps, position)}
+        groups = {group for one, two in pairs.values() for group in (one, two, _union(one, two))}
+        todo = sorted(groups - self._known.keys(), key=lambda group: (len(group), group))
+        found = in_threads(self._losses, todo, alone=not self.learner.in_threads)
+        for done, (group, losses) in enumerate(zip(todo, found), start=1):
+            self._known[group] = losses
+            if progress is not None:
+                progress(done, len(todo))
+        return {sides: self._verdict(*pair) for sides, pair in pairs.items()}
+
+    def _chosen(self, steps: Sequence[Step[str]], position: dict[str, int]) -> "list[Step[str]]":
+        """Return the first steps whose models see few enough rows in all."""
+        sizes = np.bincount(self.rows.dataset, minlength=len(self.names))
+        seen: dict[Group, int] = {}
+        chosen = []
+        for step in steps[:MOST_JUDGED]:
+            one, two = _numbers(step, position)
+            needed = {
+                group: int(sizes[list(group)].sum()) for group in (one, two, _union(one, two))
+            }
+            if sum({**seen, **needed}.values()) <= MOST_ROWS:
+                seen |= needed
+                chosen.append(step)
+        return chosen
+
+    def _of(self, group: Group) -> BoolArray:
+        return np.isin(self.rows.dataset, group)
+
+    def _losses(self, group: Group) -> FloatArray | None:
+        """Return losses of the rows of a group of datasets; None if it has too few."""
+        own = self._of(group)
+        rows = replace(self.rows.take(own), named=len(group) > 1)
+        if len(rows) < FEWEST_ROWS or others(rows.y, rows.response) < FEWEST_OTHERS:
+            return None
+        return cross_validated_losses(self.learner, rows, self.dealt.take(np.flatnonzero(own)))
+
+    def _verdict(self, one: Group, two: Group) -> PairedVerdict:
+        """Return the verdict on a join; every dataset counts the same."""
+        endless = (-float("inf"), float("inf"))
+        together = self._known[_union(one, two)]
+        apart = [self._known[group] for group in (one, two)]
+        if together is None or apart[0] is None or apart[1] is None:
+            unknown = float("nan")
+            return PairedVerdict("undecided", unknown, endless, 1.0, unknown)
+        both = self._of(_union(one, two))
+        rows, side = self.rows.take(both), np.isin(self.rows.dataset[both], two).astype(np.int64)
+        falls = -together
+        for number, losses in enumerate(apart):
+            falls[side == number] += losses
+        total = np.bincount(rows.dataset, rows.w)
+        unit = None if self.dealt.unit is None else _renumbered(self.dealt.unit[both])
+        K = len(one) + len(two)
+        found = judge_losses(
+            falls,
+            rows.w / total[rows.dataset],
+            side,
+            delta=self.delta,
+            folds=FOLDS,
+            unit=unit,
+            share=(len(one) / K, len(two) / K),
+        )
+        if all(_enough(rows.y[side == number], rows) for number in (0, 1)):
+            return found
+        return replace(found, verdict="undecided", interval=endless)
+
+
+def _enough(y: FloatArray, rows: LearnerRows) -> bool:
+    """Say whether a side has enough rows for a verdict."""
+    enough = len(y) >= FEWEST_FOR_VERDICT
+    return enough and others(y, rows.response) >= FEWEST_OTHERS_FOR_VERDICT
+
+
+def _renumbered(unit: IntArray) -> IntArray:
+    numbers: IntArray = np.unique(unit, return_inverse=True)[1].astype(np.int64).ravel()
+    return numbers
+
+
+def _numbers(step: Step[str], position: dict[str, int]) -> tuple[Group, Group]:
+    one, two = (tuple(sorted(position[name] for name in side)) for side in (step.left, step.right))
+    return one, two
+
+
+def _union(one: Group, two: Group) -> Group:
+    return tuple(sorted(one + two))
+
+
+def sides_of(line: "Step[str] | Merge") -> Sides:
+    """Return the two sides of a join, in no order."""
+    return frozenset([tuple(sorted(line.left)), tuple(sorted(line.right))])
+
+
+def judged_line(line: Merge, found: PairedVerdict) -> Merge:
+    """Return a line of the ledger with the verdict of the learner."""
+    known = np.isfinite(found.interval[0])
+    return replace(
+        line,
+        verdict=found.verdict,
+        gain=found.gain,
+        interval=found.interval,
+        p_value=found.p_value if known else 1.0,
+        validated_change=-found.gain,
+        standard_error=found.standard_error,
+        judged_by=CROSS_VALIDATION,
+    )
+
+
+def needed(most: int | None, steps: int) -> int | None:
+    """Return the lines that are needed to show so many of a ledger's steps; None for all.
+
+    A short ledger is adjusted for the number of its lines as a whole.
+    """
+    return None if most is None or steps <= MOST_INTERVALS else max(most, FIRST_LINES)
+
+
+def judged_lines(
+    lines: Sequence[Merge], found: Mapping[Sides, PairedVerdict], steps: int
+) -> tuple[Merge, ...]:
+    """Return lines of a ledger of so many steps, with the verdicts of the learner."""
+    mixed = [
+        judged_line(line, found[sides_of(line)]) if sides_of(line) in found else line
+        for line in lines
+    ]
+    return adjust(mixed, steps)
+
+
+def judged_alternative(line: Alternative, found: PairedVerdict) -> Alternative:
+    """Return a possible cluster of a dataset with the verdict of the learner."""
+    return Alternative(line.cluster, found.verdict, found.gain, found.interval, CROSS_VALIDATION)
+
+
+def judged_map(shown: Map, found: Mapping[Sides, PairedVerdict], names: Sequence[str]) -> Map:
+    """Return the map of gains with those of the learner, where it judged a pair of the map."""
+    place = {
+        tuple(sorted(names[k] for k in group)): number for number, group in enumerate(shown.groups)
+    }
+    gain, low, high = shown.gain.copy(), shown.low.copy(), shown.high.copy()
+    verdict = shown.verdict.copy()
+    for sides, one in found.items():
+        i, j = (place.get(side) for side in sides)
+        if i is None or j is None or not np.isfinite(one.gain):
+            continue
+        for cell in ((i, j), (j, i)):
+            gain[cell], (low[cell], high[cell]) = one.gain, one.interval
+            verdict[cell] = VERDICTS.index(one.verdict)
+    return replace(shown, gain=gain, low=low, high=high, verdict=verdict)

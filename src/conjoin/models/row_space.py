@@ -1,0 +1,160 @@
+"""Partial pooling in the space of rows, where datasets have fewer rows than columns.
+
+Rows of datasets (`moments.rows`) and variances enter; the posterior of `models.partial` leaves, and
+the gradient of its evidence. All systems are of a dataset's own rows, (n, n) instead of (p, p)
+(Woodbury). The deviations of coefficients have a diagonal covariance T = diag(r^2), and all
+datasets have one noise variance s.
+
+==========  ====================================================================  ============
+symbol      meaning                                                               shape
+==========  ====================================================================  ============
+V           I + X T X' / s: covariance of a dataset's rows around the centre      (B, n, n)
+R           inverse of the Cholesky factor of V, so that V^-1 = R'R               (B, n, n)
+W           R [X, y]: rows that are independent with variance s                   (B, n, p + 1)
+A, a        W_x'W_x / s, W_x'W_y / s, summed: information on the centre           (p, p), (p,)
+C, mu       posterior of the centre, as in `models.partial`                       (p, p), (p,)
+e           R'(W_y - W_x mu): residuals at the posterior means                    (B, n)
+==========  ====================================================================  ============
+
+A pass over all datasets takes N p^2 operations and as much memory as the rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from conjoin import linalg
+from conjoin._typing import FloatArray, IntArray
+from conjoin.moments.rows import RowMoments
+
+
+class Variances(NamedTuple):
+    """Noise s, roots r (p,) of the spreads (0: a column does not vary), precision of mu (p,)."""
+
+    noise: float
+    root: FloatArray
+    precision: FloatArray
+
+
+class Gradient(NamedTuple):
+    """Log evidence, and its gradient by log noise, log centre variances (p,), log spreads (p,)."""
+
+    log_evidence: float
+    noise: float
+    centre: FloatArray
+    squares: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class RowPosterior:
+    """The posterior of the centre, with whitened rows; see the module's table."""
+
+    rows: RowMoments
+    variances: Variances
+    factors: Sequence[FloatArray]
+    W: FloatArray
+    mu: FloatArray
+    C: FloatArray
+    log_evidence: float
+
+    @property
+    def active(self) -> IntArray:
+        """Columns that vary between datasets."""
+        return np.flatnonzero(self.variances.root)
+
+    def residuals(self) -> list[FloatArray]:
+        """Return e of each block."""
+        rest = self.W[:, -1] - self.W[:, :-1] @ self.mu
+        return [
+            np.matmul(np.swapaxes(R, 1, 2), block.stack(rest)[..., None])[..., 0]
+            for block, R in zip(self.rows.blocks, self.factors)
+        ]
+
+    def coefficients(self) -> FloatArray:
+        """Return the posterior means of the datasets' coefficients (K, p)."""
+        active = self.active
+        scale = self.variances.root[active] ** 2 / self.variances.noise
+        beta = np.tile(self.mu, (self.rows.shape[0], 1))
+        for (datasets, A), e in zip(self.rows.by_block(), self.residuals()):
+            beta[np.ix_(datasets, active)] += np.matmul(e[:, None], A[..., active])[:, 0] * scale
+        return beta
+
+
+def row_posterior(rows: RowMoments, variances: Variances) -> RowPosterior:
+    """Return the posterior of the centre and of every dataset's coefficients."""
+    noise, root, precision = variances
+    active = np.flatnonzero(root)
+    W, factors = np.empty_like(rows.A), []
+    logdet = float(rows.n.sum()) * np.log(noise)
+    for block, (_, A) in zip(rows.blocks, rows.by_block()):
+        own = A[..., active] * root[active]
+        V = np.matmul(own, np.swapaxes(own, 1, 2)) / noise + np.eye(block.size)
+        factor = np.linalg.cholesky(V)
+        logdet += 2 * float(np.log(np.diagonal(factor, axis1=1, axis2=2)).sum())
+        R = np.linalg.inv(factor)
+        factors.append(R)
+        W[block.rows] = np.matmul(R, A).reshape(-1, A.shape[2])
+    P = W.T @ W / noise
+    total = P[:-1, :-1] + np.diag(precision)
+    C = linalg.inverse(linalg.symmetrise(total))
+    mu = C @ P[:-1, -1]
+    known = precision > 0
+    logdet += float(np.linalg.slogdet(total)[1]) - float(np.log(precision[known]).sum())
+    log_evidence = -0.5 * (float(P[-1, -1] - P[:-1, -1] @ mu) + logdet)
+    return RowPosterior(rows, variances, factors, W, mu, C, log_evidence)
+
+
+def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:
+    """Return the log evidence and its gradient by the logarithms of all variances."""
+    post = row_posterior(rows, variances)
+    noise, root, precision = variances
+    active = post.active
+    r2 = root[active] ** 2
+    Wx = post.W[:, :-1]
+    A = (Wx.T @ Wx) / noise
+    spread = float(np.sum(A * post.C)) + float(np.sum(r2 * np.diagonal(A)[active]))
+    WC = Wx @ post.C
+    residual, squares = 0.0, -r2 * np.diagonal(A)[active]
+    for block, (_, own), R, e in zip(rows.blocks, rows.by_block(), post.factors, post.residuals()):
+        residual += float(np.sum(e**2))
+        z = np.matmul(e[:, None], own[..., active])[:, 0] * (root[active] / noise)
+        squares += np.sum(z**2, axis=0)
+        W = block.stack(Wx)
+        S = np.matmul(block.stack(WC), np.swapaxes(W, 1, 2))
+        # W T W' / s = I - R R': what the deviations add to the variance of whitened rows.
+        inside = np.eye(block.size) - np.matmul(R, np.swapaxes(R, 1, 2))
+        spread -= float(np.sum(inside * S)) / noise
+        varied = W[..., active]
+        squares += r2 * np.sum(np.matmul(S, varied) * varied, axis=(0, 1)) / noise**2
+    by_noise = 0.5 * (residual / noise + spread - float(rows.n.sum()))
+    known = precision > 0
+    centre = np.zeros_like(precision)
+    centre[known] = 0.5 * ((post.mu**2 + np.diagonal(post.C))[known] * precision[known] - 1)
+    by_spread = np.zeros_like(root)
+    by_spread[active] = 0.5 * squares
+    return Gradient(post.log_evidence, by_noise, centre, by_spread)
+
+
+def row_least_squares(rows: RowMoments, anchor: FloatArray) -> FloatArray:
+    """Return own coefficients (K, p) that fit each dataset best and are nearest to `anchor` (p,).
+
+    With fewer rows than columns they fit the rows exactly.
+    """
+    beta = np.tile(anchor, (rows.shape[0], 1))
+    for datasets, A in rows.by_block():
+        X, rest = A[..., :-1], A[..., -1] - A[..., :-1] @ anchor
+        K = linalg.inverse(np.matmul(X, np.swapaxes(X, 1, 2)))
+        beta[datasets] += np.matmul(linalg.matvec(K, rest)[:, None], X)[:, 0]
+    return beta
+
+
+def row_shrunk(rows: RowMoments, anchor: FloatArray) -> FloatArray:
+    """Return (G + I)^-1 (h + anchor): own coefficients (K, p), drawn to `anchor` (p,)."""
+    beta = np.tile(anchor, (rows.shape[0], 1))
+    for datasets, A in rows.by_block():
+        X, rest = A[..., :-1], A[..., -1] - A[..., :-1] @ anchor
+        V = np.matmul(X, np.swapaxes(X, 1, 2)) + np.eye(X.shape[1])
+        beta[datasets] += np.matmul(np.linalg.solve(V, rest[..., None])[:, None, :, 0], X)[:, 0]
+    return beta

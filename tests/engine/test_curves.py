@@ -1,0 +1,59 @@
+"""Lines with a smooth curve for each dataset."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+import conjoin
+from conjoin.learners.boosting import Boosting
+
+QUICK = Boosting(rounds=20, leaves=8)
+
+
+@pytest.fixture(scope="module")
+def walks():
+    """Sixty datasets over 25 years; each follows a random walk of its own."""
+    rng = np.random.default_rng(0)
+    K, T = 60, 25
+    walk = np.cumsum(rng.normal(size=(K, T)), axis=1)
+    frame = pd.DataFrame(
+        {
+            "year": np.tile(np.arange(T), K),
+            "other": rng.normal(size=K * T),
+            "y": (walk + 0.3 * rng.normal(size=(K, T))).ravel(),
+            "name": np.repeat([f"d{k}" for k in range(K)], T),
+        }
+    )
+    new = rng.random(len(frame)) < 0.2
+    return frame[~new], frame[new]
+
+
+@pytest.fixture(scope="module")
+def found(walks):
+    return conjoin.partition(walks[0], target="y", by="name", learner=QUICK)
+
+
+def test_curves_follow_what_neighbours_have_in_common(found, walks):
+    errors = {name: one.error for name, one in found.errors.items()}
+    assert errors["curves"] < 0.5 * min(errors["linear"], errors["learner named"])
+    came_out = float(np.mean((found.using("curves").predict(walks[1]) - walks[1]["y"]) ** 2))
+    assert came_out == pytest.approx(errors["curves"], rel=0.3)
+    assert found.weights["curves"] > 0.5
+    settings = found.schema.predictions.settings["curves"]
+    assert settings["column"] == "year"
+
+
+def test_curves_are_saved_and_read(found, walks, tmp_path):
+    found.save(tmp_path / "m.json")
+    again = conjoin.load(tmp_path / "m.json")
+    assert_allclose(again.predict(walks[1]), found.predict(walks[1]))
+
+
+def test_there_are_none_where_lines_hold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": X[:, 0] + rng.normal(size=300)})
+    table["name"] = np.repeat(list("abcdef"), 50)
+    found = conjoin.partition(table, target="y", by="name", learner=QUICK)
+    assert "curves" not in found.errors

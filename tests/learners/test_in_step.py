@@ -1,0 +1,70 @@
+import lightgbm
+import numpy as np
+import pytest
+
+from conjoin.execution import in_threads
+from conjoin.learners import in_step
+from conjoin.learners.in_step import Fold, train, train_in_step
+
+PARAMETERS = {
+    "objective": "regression", "num_leaves": 4, "verbosity": -1, "num_threads": 1,
+    "deterministic": True, "force_row_wise": True, "feature_pre_filter": False,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    return X, np.sin(X[:, 0]) + rng.normal(0, 0.5, 300)
+
+
+def dataset(rows):
+    own = {"verbosity": -1, "num_threads": 1, "feature_pre_filter": False}
+    return lightgbm.Dataset(*rows, params=own).construct()
+
+
+def folds_of(rows):
+    whole = dataset(rows)
+    return [Fold.of(whole, PARAMETERS, np.flatnonzero(np.arange(300) % 3 == g)) for g in range(3)]
+
+
+@pytest.mark.parametrize("fewest", [0, 10**9])
+def test_curve_and_scores_are_those_of_lightgbm(rows, monkeypatch, fewest, capfd):
+    monkeypatch.setattr(in_step, "FEWEST_FOR_THREADS", fewest)
+    X, y = rows
+    folds, seen = folds_of(rows), []
+    curve = train_in_step(folds, 200, 5, lambda done, total: seen.append(done / total))
+    numbers = np.arange(300)
+    theirs = lightgbm.cv(
+        PARAMETERS, lightgbm.Dataset(X, y, params={"feature_pre_filter": False}), 200,
+        folds=[(numbers[numbers % 3 != g], numbers[numbers % 3 == g]) for g in range(3)],
+        callbacks=[lightgbm.early_stopping(5, verbose=False)],
+    )["valid l2-mean"]  # fmt: skip
+    best = int(np.argmin(curve)) + 1
+    assert best == len(theirs)
+    np.testing.assert_allclose(curve[:best], theirs, rtol=1e-12)
+    assert len(curve) == best + 5
+    for fold in folds:
+        expected = fold.booster.predict(X[fold.rows], num_iteration=best)
+        np.testing.assert_allclose(fold.scores(best), expected, rtol=1e-9)
+    assert seen == sorted(seen)
+    assert capfd.readouterr().out == ""  # LightGBM is silent in every thread
+
+
+def test_a_model_of_all_rows_is_that_of_lightgbm(rows):
+    X, y = rows
+    theirs = lightgbm.train(PARAMETERS, dataset(rows), 20)
+    assert np.array_equal(train(PARAMETERS, dataset(rows), 20).predict(X), theirs.predict(X))
+
+
+def test_training_in_a_thread_ends_when_nobody_waits(rows):
+    whole = dataset(rows)
+
+    def work(number):
+        if number == 0:
+            raise ValueError("the first item fails")
+        train(PARAMETERS, whole, 10**9)
+
+    with pytest.raises(ValueError, match="fails"):
+        list(in_threads(work, range(2), alone=False))

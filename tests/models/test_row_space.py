@@ -1,0 +1,62 @@
+"""Systems of rows give the answers of systems of columns."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from conjoin import linalg
+from conjoin.models import partial
+from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, posterior
+from conjoin.models.row_space import row_least_squares
+from conjoin.moments import Moments
+from conjoin.moments.rows import RowMoments
+from conjoin.strategies.refits import separate
+
+SIZES = np.array([2, 0, 5, 30, 1, 2, 7, 8, 3, 2])
+
+
+@pytest.fixture(scope="module")
+def both():
+    """The same datasets as moments and as rows."""
+    rng = np.random.default_rng(0)
+    K, p, N = len(SIZES), 6, SIZES.sum()
+    starts = np.concatenate([[0], np.cumsum(SIZES)])
+    X = np.column_stack([np.ones(N), rng.normal(size=(N, p - 1))])
+    own = np.repeat(rng.normal(size=(K, p)), SIZES, axis=0)
+    y = np.sum(X * own, axis=1) + rng.normal(size=N)
+    w = rng.uniform(0.5, 2.0, N)
+    return tuple(kind.by_dataset(X, y / y.std(), starts, w) for kind in (Moments, RowMoments))
+
+
+@pytest.mark.parametrize("family", [POOLED, INTERCEPT, SLOPES, DIAGONAL], ids=lambda f: f.name)
+def test_variances_posterior_and_gradient_are_those_of_columns(both, family):
+    moments, rows = both
+    hyper = partial.fit_variances(moments, family)
+    again = partial.fit_variances(rows, family)
+    assert again.noise == pytest.approx(hyper.noise, rel=1e-8)
+    assert_allclose(again.L, hyper.L, atol=1e-8)
+    post, found = posterior(moments, hyper), partial.posterior_of_rows(rows, hyper)
+    assert_allclose(found.mu, post.mu, atol=1e-10)
+    assert_allclose(found.C, post.C, atol=1e-10)
+    assert_allclose(found.coefficients(), post.beta, atol=1e-10)
+    assert found.log_evidence == pytest.approx(post.log_evidence, abs=1e-9)
+
+
+@pytest.mark.parametrize("family", [POOLED, INTERCEPT, DIAGONAL], ids=lambda f: f.name)
+def test_the_gradient_is_the_slope_of_the_evidence(both, family):
+    task = partial._VarianceFit.of(both[1], family, None, np.ones(len(SIZES)))
+    theta = task.start(None) + 0.3
+    _, gradient = task.objective(theta)
+    step = 1e-5
+    slopes = [
+        (task.objective(theta + step * e)[0] - task.objective(theta - step * e)[0]) / (2 * step)
+        for e in np.eye(len(theta))
+    ]
+    assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6)
+
+
+def test_own_fits_are_those_nearest_to_the_pooled_model(both):
+    moments, rows = both
+    union = moments.union()
+    found = row_least_squares(rows, linalg.solve(union.G, union.h))
+    assert_allclose(found, separate(moments), atol=1e-9)
