@@ -1,14 +1,15 @@
-# Everything a newcomer needs: `make demo`, `make test`. Both build .venv themselves.
+# Everything a newcomer needs: `make demo`, `make test`, `make docs`. All build .venv themselves.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types tests tables paper axe screenshots clean
+.PHONY: demo test lint types tests docs methods-note package oldest tables paper axe screenshots clean
 
+# A real table with a handful of clusters: bikes in Washington by day of the week.
 demo: $(VENV)/.installed
-	$(BIN)/conjoin partition src/conjoin/datasets/data/seoul_bikes.csv.gz --target rented_bikes --by hour
+	$(BIN)/conjoin partition src/conjoin/datasets/data/washington_bikes.csv.gz --target rentals --by weekday --learner linear --report demo-report.html
 
 test: lint types tests
 
@@ -22,6 +23,25 @@ types: $(VENV)/.test-installed
 tests: $(VENV)/.test-installed
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
+# The documentation site in build/site: open build/site/index.html. Links and anchors are checked.
+docs: $(VENV)/.test-installed
+	$(BIN)/python -m scripts.site
+
+# The methods note as PDF, from the page of the site; needs Chromium.
+methods-note: docs
+	$(BIN)/python -m scripts.methods_note
+
+# Wheel and source distribution, built and installed into empty environments.
+package: $(VENV)/.test-installed
+	$(BIN)/python -m scripts.check_package
+
+# A short set of tests with the oldest supported version of every dependency.
+oldest:
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt . pandas pytest hypothesis
+	build/oldest/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(OLDEST)
+OLDEST := tests/api/test_partition.py tests/tables/test_collect.py tests/cli/test_main.py
+
 # The paper's synthetic tables, written to experiments/.
 tables: $(VENV)/.installed
 	for table in table2 table3 table4; do $(BIN)/conjoin reproduce $$table || exit 1; done
@@ -32,7 +52,7 @@ paper: $(VENV)/.test-installed
 	$(BIN)/conjoin reproduce all --data $(PAPER_DATA)
 	$(BIN)/python -m scripts.paper_tables
 
-# The checker of the report's accessibility, for the browser tests; needs npm.
+# The checker of accessibility, for the browser tests; needs npm.
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 axe: $(AXE)
 
@@ -52,8 +72,8 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test-installed: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) install --constraint constraints.txt --editable '.[test]'
+	$(PIP) install --constraint constraints.txt --editable '.[test,docs]'
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

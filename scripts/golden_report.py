@@ -57,7 +57,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, (model, fit) in PAGES.items():
         if "--model" in sys.argv[1:] or not (FOLDER / model).is_file():
-            fit().save(FOLDER / model)
+            fit().save(FOLDER / model, evidence=True)
         (FOLDER / name).write_text(golden_page(name), encoding="utf-8")
         print(f"{name}: {(FOLDER / name).stat().st_size:,} bytes")
 

@@ -44,12 +44,15 @@ ORDER = (
 )
 # Imports inside methods that go to a later room: a result can write its own report.
 DOORS = {("result.plots", "report.html"), ("result.plots", "report.plots"),
-         ("result.partition", "report.wording"), ("result.partition", "report.notices"),
-         ("result.comparison", "report.notices")}  # fmt: skip
+         ("result.partition", "report.headline"), ("result.partition", "report.notices"),
+         ("result.comparison", "report.notices"), ("result.outputs", "report.frames"),
+         ("result.outputs", "report.summary")}  # fmt: skip
 MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8
 # What users call, whose arguments are options.
 FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__init__",
-         "estimators.join.__init__", "representations.embedding.embed")  # fmt: skip
+         "estimators.join.__init__", "representations.embedding.embed", "cli.paper.algorithm1",
+         "cli.paper.algorithm2", "cli.paper.algorithm3", "cli.paper.bounds",
+         "cli.reproduce.reproduce")  # fmt: skip
 
 
 @dataclass

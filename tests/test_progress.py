@@ -1,5 +1,13 @@
+import sys
+import time
+from contextlib import contextmanager
+
 import pytest
 
+import conjoin.api.partition
+import conjoin.estimators.base
+from conjoin import progress
+from conjoin.datasets import make_clusters
 from conjoin.progress import progress_bar
 
 
@@ -23,3 +31,51 @@ def test_an_error_in_the_work_reaches_the_caller():
         with progress_bar("Fitting", stays=True) as update:
             update(1, 4)
             raise ValueError("broken")
+
+
+def terminal(monkeypatch, tmp_path):
+    """Make standard error a file that says it is a terminal."""
+    stream = (tmp_path / "err").open("w+")
+    stream.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+def said(stream):
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
+
+
+@pytest.mark.parametrize("seconds, seen", [(0.0, False), (0.4, True)])
+def test_a_call_shows_a_bar_only_if_it_takes_long(monkeypatch, tmp_path, seconds, seen):
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
+    stream = terminal(monkeypatch, tmp_path)
+    with progress.progress_of_call() as update:
+        update(1, 4)
+        time.sleep(seconds)  # one long step, without a report
+    assert (progress.TEXT in said(stream)) == seen
+
+
+def test_a_call_without_a_terminal_is_quiet(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    with progress.progress_of_call() as update:
+        update(1, 4)
+        time.sleep(0.05)
+    captured = capsys.readouterr()
+    assert not (captured.err + captured.out).strip()
+
+
+def test_partition_and_estimators_report_to_it(monkeypatch):
+    steps = []
+
+    @contextmanager
+    def record(**options):
+        yield lambda done, total: steps.append((done, total))
+
+    tables = make_clusters(sizes=(2, 1), n=40, p=2).tables()
+    for module in (conjoin.api.partition, conjoin.estimators.base):
+        monkeypatch.setattr(module, "progress_of_call", record)
+    conjoin.partition(tables, target="y")
+    assert steps[-1][0] == steps[-1][1]

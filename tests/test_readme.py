@@ -1,82 +1,67 @@
-"""The examples of the README and the pages run as written and print what the pages show.
+"""The examples of the README and the pages run as written and print what the pages show."""
 
-A block ```python is run; blocks of a page share their names. A block ```text right after it is what
-it prints. In a block ```console a line "$ conjoin ..." is run, and the lines below it are what it
-prints; "..." stands for any text.
-"""
-
-import contextlib
-import io
-import os
 import re
-import shlex
-import subprocess
-import sys
-from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-# Pages of docs with examples.
-SHOWN = ("tables", "representations", "report", "command-line", "paper-notes", "learners", "time")
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in SHOWN)]
-BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
-COMMAND = re.compile(r"^\$ conjoin (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+from scripts import page_examples
+from scripts.page_examples import ROOT, Printed, blocks, pages, run
+from scripts.refresh_outputs import refreshed
+
+README = ROOT / "README.md"
+# One screen: what a terminal or a browser shows without scrolling twice.
+MOST_LINES = 90
 
 
-def blocks(page):
-    """Return kind, code and shown output of every block, in order."""
-    return BLOCK.findall(page.read_text(encoding="utf-8"))
-
-
-def run_python(code, names):
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(compile(code, "page", "exec"), names)
-    return printed.getvalue()
-
-
-def run_command(arguments):
-    command = [sys.executable, "-m", "conjoin.cli.main", *shlex.split(arguments, comments=True)]
-    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=clean)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def assert_printed(shown, printed):
-    if not OutputChecker().check_output(shown, printed, ELLIPSIS | NORMALIZE_WHITESPACE):
-        pytest.fail(f"The page shows\n{shown}\nbut this was printed:\n{printed}")
+def name(page):
+    return str(page.relative_to(ROOT))
 
 
 @pytest.mark.learner
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages(), ids=name)
 def test_examples_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "src").symlink_to(ROOT / "src")  # for the bundled table
-    names = {}
+    (tmp_path / "src").symlink_to(ROOT / "src")  # for the bundled tables
     compared = 0
-    for kind, code, shown in blocks(page):
-        pairs = (
-            [(shown, run_python(code, names))]
-            if kind == "python"
-            else [(expected, run_command(line)) for line, expected in COMMAND.findall(code)]
-        )
-        for expected, printed in pairs:
-            if expected:
-                assert_printed(expected, printed)
-                compared += 1
-            elif kind == "python":
-                assert not printed, f"The page does not show what this prints:\n{code}"
+    for one in run(page):
+        if one.shown:
+            assert one.agrees, f"The page shows\n{one.shown}\nbut this was printed:\n{one.printed}"
+            compared += 1
+        elif one.start < 0:
+            assert not one.printed, f"The page does not show what this prints:\n{one.code}"
     assert compared
 
 
-def test_the_first_example_is_short():
-    first = next(code for kind, code, _ in blocks(PAGES[0]) if kind == "python")
-    assert len(first.strip().splitlines()) <= 15
+def test_every_block_of_python_is_run():
+    """Blocks ```py are scripts of the gallery and code of other libraries, which have own tests."""
+    for page in [README, *(ROOT / "docs").rglob("*.md")]:
+        kinds = re.findall(r"^```([a-z]+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        allowed = {"python", "console", "text", "sh", "bibtex", "sql", "r"}
+        shown = set(kinds) - allowed
+        assert shown <= ({"py"} if page.name == "other-libraries.md" else set()), page
+
+
+def test_the_readme_is_one_screen_and_its_example_short():
+    first = next(code for kind, code, _ in blocks(README) if kind == "python")
+    assert len(first.strip().splitlines()) <= 8
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
 def test_other_output_than_shown_is_noticed():
-    assert_printed("1 ... 3\n", "1 2 3\n")
-    with pytest.raises(pytest.fail.Exception, match="shows"):
-        assert_printed("1 2\n", "1 3\n")
+    assert Printed("", "1 ... 3\n", 0, 0, "1 2 3\n").agrees
+    assert not Printed("", "1 2\n", 0, 0, "1 3\n").agrees
+
+
+def test_outputs_are_refreshed_around_what_is_left_out():
+    shown = "Best: a 1.0\n...\nrow b   2.5...\n...\nend\n"
+    printed = "Best: a 1.5\nother\nrow c   9.123\nrow b   3.456\nmore\nend\n"
+    assert refreshed(Printed("", shown, 0, 0, printed)) == (
+        "Best: a 1.5\n...\nrow b   3.4...\n...\nend\n"
+    )
+    long = "word " * 40
+    assert max(map(len, refreshed(Printed("", "x\n", 0, 0, long)).splitlines())) <= 112
+
+
+def test_a_command_that_fails_is_an_error():
+    with pytest.raises(RuntimeError, match="nothing.csv"):
+        page_examples.run_command("partition nothing.csv --target y --by g")

@@ -155,14 +155,18 @@ class Summary:
     """All cells together: how far the claims are off.
 
     `mean` is the mean ratio with its standard error over sets, whose cells share rows; `weighted`
-    counts sure cells more; `beyond` is the share of cells whose ratio is above two of its standard
-    errors, `below` the share under minus two.
+    counts sure cells more; `learner` is the mean of the ratio less that of the linear average, in
+    which the luck of the split mostly cancels, so it shows what the learner adds, with its standard
+    error; `beyond` is the share of cells whose ratio is above two of its standard errors, `below`
+    the share under minus two.
     """
 
     cells: int
     mean: float
     mean_error: float
     weighted: float
+    learner: float
+    learner_error: float
     beyond: float
     below: float
 
@@ -171,19 +175,26 @@ def summarise(lines: Sequence[Line]) -> Summary:
     """Return how far claims are off, over cells."""
     ratio = np.array([line.ratio for line in lines])
     error = np.array([line.standard_error for line in lines])
-    names, own = np.unique([f"{line.side} {line.set}" for line in lines], return_inverse=True)
-    parts = np.bincount(own, ratio - ratio.mean()) / len(ratio)
-    spread = float(np.sqrt(np.sum(parts**2) * len(names) / max(len(names) - 1, 1)))
+    added = ratio - np.array([line.linear_ratio for line in lines])
+    _, own = np.unique([f"{line.side} {line.set}" for line in lines], return_inverse=True)
     # A tenth is added to every error, so that a few large tables do not decide alone.
     weights = 1 / (error**2 + 0.1**2)
     return Summary(
         len(lines),
         float(ratio.mean()),
-        spread,
+        _error_of_mean(ratio, own),
         float(np.average(ratio, weights=weights)),
+        float(added.mean()),
+        _error_of_mean(added, own),
         float(np.mean(ratio > 2 * error)),
         float(np.mean(ratio < -2 * error)),
     )
+
+
+def _error_of_mean(values: FloatArray, own: np.ndarray) -> float:
+    """Return the standard error of a mean over cells; `own` (cells,) numbers their sets."""
+    parts = np.bincount(own, values - values.mean()) / len(values)
+    return float(np.sqrt(np.sum(parts**2) * len(parts) / max(len(parts) - 1, 1)))
 
 
 def read(path: Path = OUTPUT) -> list[Line]:

@@ -55,3 +55,24 @@ def printable(text: str) -> str:
     two\nlines
     """
     return HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+# Words before a secret in connection strings, addresses and SQL: password=..., SECRET '...'.
+SECRET_WORDS = r"password|passwd|pwd|secret(?:_?key)?|(?:auth_|access_|session_)?token|api_?key"
+QUOTED = r"'[^']*'|\"[^\"]*\""
+SECRET = re.compile(
+    rf"(\b(?:{SECRET_WORDS})\b)(?:(\s*[=:]\s*)(?:{QUOTED}|[^&\s\"',;)]+)|(\s+)(?:{QUOTED}))",
+    re.IGNORECASE,
+)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text without the passwords and keys of addresses, connection strings and SQL.
+
+    >>> without_secrets("postgresql://me:hidden@host/shop")
+    'postgresql://me@host/shop'
+    >>> without_secrets("host=h password='two words' ... TOKEN 'abc'")
+    'host=h password=... ... TOKEN ...'
+    """
+    text = re.sub(r"(\w+://[^\s:/@]*):\S*@", r"\1@", text)
+    return SECRET.sub(lambda found: f"{found[1]}{found[2] or found[3]}...", text)

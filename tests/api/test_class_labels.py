@@ -55,7 +55,7 @@ def test_labels_of_any_kind(small, turn, family, classes, tmp_path):
     assert np.mean(predicted == frame["y"].to_numpy()) > 0.6
     new = frame[frame["store"] == "d1"]
     assert result.assign(new[FEATURES], new["y"]).cluster == 0
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert loaded.classes == classes
     assert (loaded.predict(frame) == predicted).all()

@@ -72,7 +72,7 @@ def test_assign_refuses_unknown_labels(result, shops):
 def test_save_load_and_pickle(fitted, tmp_path):
     result, frame, outcomes = fitted
     P = result.predict_proba(frame)
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     X, y = outcomes.X["d4"], outcomes.y["d4"]
     placed = result.assign(X, y)
     for again in (conjoin.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(result))):

@@ -24,7 +24,7 @@ def test_clusters_of_counts(dispersion, tmp_path):
     assert excess(calls, result.coefficients) < 0.3 * pooled
     assert excess(calls, result.using("partial").coefficients) < 0.3 * pooled
     assert result.ledger()[-1].verdict == "apart"
-    result.save(tmp_path / "counts.json")
+    result.save(tmp_path / "counts.json", evidence=True)
     assert_allclose(conjoin.load(tmp_path / "counts.json").predict(frame), predicted)
     placed = result.assign(calls.X["d5"], calls.y["d5"])
     assert placed.cluster == 1

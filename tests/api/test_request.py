@@ -62,7 +62,7 @@ def test_estimators_take_every_option_with_its_default(estimator):
             if name in NOT_HERE and name not in NAMES_OF_SKLEARN:
                 continue
             assert found.pop(NAMES_OF_SKLEARN.get(name, name)) == getattr(request_, name)
-    assert set(found) <= {"by", "verbose", "family"}
+    assert set(found) <= {"by", "feature_names", "verbose", "family"}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,8 @@ OTHERS = {
     "strategy": "best", "grouping": "agglomerative",
     "weigh_by": "rows", "delta": 0.2, "verdict": "gaussian", "folds": 7, "random_state": 3,
     "features": ["a"],
-    "weights": "w", "missing": "drop", "columns": "impute", "query": "SELECT 1",
+    "weights": "w", "missing": "drop", "columns": "impute", "sample_rows": 5000,
+    "query": "SELECT 1",
     "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
     "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1",

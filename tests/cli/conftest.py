@@ -58,8 +58,8 @@ def folder(tmp_path_factory, frames):
     long.assign(store=names).to_parquet(path / "hostile.parquet", index=False)
     _write_bad_tables(path, long)
     files = conjoin.partition([str(path / f"d{k}.csv") for k in (1, 2, 3)], target="y")
-    files.save(path / "files.json")
-    conjoin.partition(long, target="y", by="store").save(path / "long.json")
+    files.save(path / "files.json", evidence=True)
+    conjoin.partition(long, target="y", by="store").save(path / "long.json", evidence=True)
     _write_bad_models(path)
     return path
 

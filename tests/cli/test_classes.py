@@ -35,7 +35,9 @@ def shops(folder):
             one.to_csv(folder / f"{target}{k}.csv", index=False)
     for target in ("bought", "size"):
         own = frame[["x1", "x2", "store", target]]
-        conjoin.partition(own, target=target, by="store").save(folder / f"{target}.json")
+        conjoin.partition(own, target=target, by="store").save(
+            folder / f"{target}.json", evidence=True
+        )
     return frame
 
 
@@ -175,7 +177,7 @@ def test_predict_goes_batch_by_batch_and_finds_new_datasets(conjoin_, shops, fol
 def test_classes_keep_their_type(conjoin_, shops, tmp_path, labels, kind):
     frame = shops[["x1", "x2", "store"]].assign(y=np.where(shops["won"] == 1, *labels))
     result = conjoin.partition(frame, target="y", by="store", family="logistic")
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     frame.to_parquet(tmp_path / "data.parquet")
     out = tmp_path / "out.parquet"
     done = conjoin_("predict", tmp_path / "model.json", tmp_path / "data.parquet", "-o", out)

@@ -188,7 +188,12 @@ def test_compare_says_it_on_one_line(conjoin_):
     assert done.out.count("\n") == 1
     assert re.search(r"\.\n$", done.out)
     paper = conjoin_("compare", "d1.csv", "d3.csv", "-t", "y", "--method", "tuned")
-    assert " Method tuned says to keep them apart (score " in paper.out
+    assert re.match(
+        r"Algorithm 2 of the paper, with the signed rule, says to keep them apart \(signed score "
+        r"-\S+, not above 0; proxy_acc \S+, over eight seeds \S+ to \S+; alpha \S+\)\. Second "
+        r"opinion, conjoin's verdict: Keep d1.csv and d3.csv apart: ",
+        paper.out,
+    )
 
 
 def test_compare_says_how_many_rows_settle_it(conjoin_):

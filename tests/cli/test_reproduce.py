@@ -18,13 +18,26 @@ def test_a_table_is_written_and_printed(conjoin_, tmp_path, monkeypatch):
     with output.open() as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [
-        "p", "d", "shift", "paper", "ours", "paper_direct", "one_minus_join_rate", "direct_exact",
+        "p", "d", "shift", "paper", "ours", "standard_error", "paper_direct",
+        "one_minus_join_rate", "direct_exact", "default",
     ]  # fmt: skip
     assert [row["d"] for row in rows] == ["0", "0.1", "0.3"]
     monkeypatch.chdir(tmp_path)
     default = conjoin_("reproduce", "table2", "--repetitions", "1")
     assert default.code == 0
     assert (tmp_path / "experiments" / "table2" / "results.csv").read_text() == output.read_text()
+
+
+def test_classification_is_written_and_printed(conjoin_, tmp_path, monkeypatch):
+    from conjoin.paper.tables import classification
+
+    monkeypatch.setattr(classification, "SIZES", ((100, 100),))  # the larger take minutes
+    output = tmp_path / "c.csv"
+    done = conjoin_("reproduce", "classification", "--pairs", "2", "--output", output)
+    assert done.code == 0, done.err
+    assert "classification: percent of pairs that each reading of the bounds joins" in done.out
+    with output.open() as file:
+        assert [row["d"] for row in csv.DictReader(file)] == ["0", "0.1", "0.3", "1.41", "2"]
 
 
 @pytest.mark.parametrize(
@@ -35,6 +48,8 @@ def test_a_table_is_written_and_printed(conjoin_, tmp_path, monkeypatch):
             "--sets works with table1, table5, table6, table7 only; table3",
         ),
         (["table2", "--seed", "-3"], "--seed -3 is negative"),
+        (["table2", "--pairs", "0"], "--pairs 0 "),
+        (["table2", "--fresh-rows", "0"], "--fresh-rows 0 "),
         (["table5", "--sets", ""], "Set '' is not in table5"),
         (["table5", "--sets", "bb, XX"], "Set 'XX' is not in table5"),
         (["table5", "--output", "x.pdf"], "--output 'x.pdf' cannot be written; name a .csv file"),

@@ -75,7 +75,7 @@ def test_separate_models_are_those_of_numpy(eps):
 def test_models_survive_a_file_and_place_new_rows(tmp_path):
     table = years()
     found = conjoin.partition(table, target="y", by="shop")
-    found.save(tmp_path / "model.json")
+    found.save(tmp_path / "model.json", evidence=True)
     again = conjoin.load(tmp_path / "model.json")
     assert again.analysis.placement.basis.matrix is not None
     rows = table.iloc[:40].drop(columns="shop")

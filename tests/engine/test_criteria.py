@@ -43,8 +43,8 @@ def test_options_go_to_the_criterion():
         make_criterion("tuned", {"m": 30})
     with pytest.raises(ArgumentError, match="cannot be combined with a ready criterion"):
         make_criterion(Risk(), {"n": 3})
-    request = Request(target="y", method="bound", delta=0.2)
-    assert pair_criterion(request).delta == 0.2
+    request = Request(target="y", method="bound", delta=0.2, options={"paper_delta": 0.3})
+    assert pair_criterion(request).delta == 0.3  # delta is the level of conjoin's verdicts
 
 
 def test_units_share_their_coordinates():

@@ -9,28 +9,22 @@ from conjoin.engine.learner_choice import as_learner, make_learner, name_of_lear
 from conjoin.errors import ArgumentError
 from conjoin.learners.blended import Blended
 from conjoin.learners.boosting import Boosting
-from conjoin.tables import collect
 from tests.bent import bent_tables
 
 
-@pytest.fixture
-def table():
-    return collect(bent_tables(datasets=2), target="y")
-
-
-def test_auto_is_boosting_with_the_seed_of_the_request(table, monkeypatch):
+def test_auto_is_boosting_with_the_seed_of_the_request(monkeypatch):
     monkeypatch.setattr(learner_choice, "AUTO_LEARNS", True)
     request = Request(target="y", random_state=7)
-    assert make_learner(request, table, None) == Blended(Boosting(random_state=7))
-    assert make_learner(Request(target="y", learner="linear"), table, None) is None
+    assert make_learner(request, None) == Blended(Boosting(random_state=7))
+    assert make_learner(Request(target="y", learner="linear"), None) is None
 
 
 @pytest.mark.parametrize("option", [{"intercept": False}, {"representation": "mlp1"}])
-def test_what_does_not_go_with_a_learner(table, option, monkeypatch):
+def test_what_does_not_go_with_a_learner(option, monkeypatch):
     monkeypatch.setattr(learner_choice, "AUTO_LEARNS", True)
-    assert make_learner(Request(target="y", **option), table, None) is None
+    assert make_learner(Request(target="y", **option), None) is None
     with pytest.raises(ArgumentError, match="does not go with"):
-        make_learner(Request(target="y", learner="boosting", **option), table, None)
+        make_learner(Request(target="y", learner="boosting", **option), None)
 
 
 def test_names():

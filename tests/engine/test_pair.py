@@ -1,8 +1,11 @@
+import numpy as np
+import polars as pl
 import pytest
 
 import conjoin
 from conjoin.datasets import make_class_clusters, make_pair
-from conjoin.errors import ArgumentError, ConjoinError
+from conjoin.errors import ArgumentError, ConjoinError, DataError
+from conjoin.paper import Gaussian
 
 
 def test_files_and_the_tables_read_from_them_give_the_same_numbers(tmp_path):
@@ -30,3 +33,40 @@ def test_methods_for_numbers_refuse_classes():
     tables = make_class_clusters(sizes=(1, 1), n=60, p=2).tables()
     with pytest.raises(ArgumentError, match="method='gcv' is for numbers.*leave method out"):
         conjoin.compare(*tables.values(), target="y", method="gcv")
+
+
+@pytest.mark.parametrize("method", ["tuned", "bound", "validated", "risk"])
+def test_files_and_the_frames_read_from_them_give_the_same_numbers(method, tmp_path):
+    frames = [pl.DataFrame(table) for table in make_pair(p=2, n=90, d=0.3).tables().values()]
+    paths = [tmp_path / name for name in ("north.parquet", "a rather long name.parquet")]
+    for frame, path in zip(frames, paths):
+        frame.write_parquet(path)
+    options = {"resamples": 50} if method == "tuned" else {}
+    one = conjoin.compare(*frames, target="y", method=method, **options)
+    two = conjoin.compare(*map(str, paths), target="y", method=method, **options)
+    for name in ("verdict", "join", "gain", "interval", "score", "phi", "psi", "alpha"):
+        assert repr(getattr(one, name)) == repr(getattr(two, name)), name
+    assert repr(one.proxy_acc) == repr(two.proxy_acc)
+    assert one.proxy_acc_range == two.proxy_acc_range
+
+
+def test_known_distributions_of_files_are_those_of_a_and_b(tmp_path):
+    pair = make_pair(p=2, n=90, d=0.3)
+    paths = [tmp_path / "north.parquet", tmp_path / "south.parquet"]
+    for table, path in zip(pair.tables().values(), paths):
+        pl.DataFrame(table).write_parquet(path)
+    known = {"a": Gaussian([0, 0], np.eye(2)), "b": Gaussian([0, 0], np.eye(2))}
+    for method, options in (("bound", {}), ("tuned", {"resamples": 50})):
+        found = conjoin.compare(*paths, target="y", method=method, known=known, **options)
+        assert np.isfinite(found.phi)
+    with pytest.raises(ArgumentError, match="known has no distribution for dataset 'b'"):
+        conjoin.compare(*paths, target="y", method="bound", known={"a": known["a"]})
+
+
+def test_a_small_dataset_is_named_by_its_file_in_messages(tmp_path):
+    path = tmp_path / "north.parquet"
+    pl.DataFrame({"x": [1.0, 2.0, 3.0], "z": [0.0, 1.0, 0.5], "y": [1.0, 2.0, 2.5]}).write_parquet(
+        path
+    )
+    with pytest.raises(DataError, match=r"Dataset 'a \(north.parquet\)' has"):
+        conjoin.compare(path, path, target="y", method="bound")

@@ -4,7 +4,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from conjoin.api.request import Request
-from conjoin.engine.reading import read, read_one, source_names
+from conjoin.engine.reading import read_one, reading, source_names
 from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError, DataError
 from conjoin.tables import DatasetCollection
@@ -17,6 +17,12 @@ REQUEST = Request(target="y", by="shop")
 def file(tmp_path):
     pq.write_table(pa.table(ROWS), tmp_path / "rows.parquet")
     return str(tmp_path / "rows.parquet")
+
+
+def read(*arguments, **options):
+    """Return the table that is open inside the block."""
+    with reading(*arguments, **options) as table:
+        return table
 
 
 def test_rows_of_a_table_come_into_memory():

@@ -2,9 +2,11 @@
 
 import re
 
+import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
@@ -82,6 +84,18 @@ def test_all_rows_as_sample_give_the_numbers_of_rows_in_memory(bent_table, here,
     one, other = (result.analysis.placement for result in (here, there))
     assert_allclose(other.centre, one.centre, rtol=1e-5, atol=1e-7)
     assert_allclose(other.columns, one.columns)
+
+
+@pytest.mark.parametrize("engine", ["dask", "polars"])
+def test_other_engines_give_the_same(bent_table, here, monkeypatch, engine):
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
+    make = {
+        "dask": lambda t: dd.from_pandas(t, npartitions=3),
+        "polars": lambda t: pl.from_pandas(t).lazy(),
+    }
+    there = conjoin.partition(make[engine](bent_table), target="sales", by="shop", learner=QUICK)
+    for name in ("linear", "corrected", "residual", "learner named", "auto"):
+        assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-6, err_msg=name)
 
 
 def test_a_sample_teaches_and_all_rows_judge(bent_table, here, monkeypatch, tmp_path):

@@ -54,7 +54,7 @@ def test_nothing_is_computed_twice(monkeypatch, tmp_path, rows):
     result = conjoin.partition(tables, target="y")
     print(result)
     assert len(result.ledger(3)) == 3
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     result.report(tmp_path / "report.html")
     assert result.ledger() == result.ledger()
     assert set(counts.values()) == {1}, counts

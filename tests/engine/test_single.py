@@ -39,7 +39,7 @@ def test_one_dataset_of_classes_converges_to_the_last_digits():
 def test_one_dataset_can_be_saved_and_reported(tmp_path):
     X, y = rows()
     model = conjoin.JoinRegressor().fit(X, y)
-    model.save(tmp_path / "model.json")
+    model.save(tmp_path / "model.json", evidence=True)
     model.result_.report(tmp_path / "page.html")
     loaded = conjoin.JoinRegressor.load(tmp_path / "model.json")
     assert_allclose(loaded.predict(X), model.predict(X), rtol=0)

@@ -91,7 +91,7 @@ def test_a_python_user_is_warned_once(wild):
 
 def test_a_model_file_keeps_the_notice_but_no_value(answers, tmp_path):
     result = answers[1][None]
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     again = conjoin.load(tmp_path / "model.json")
     assert again.notices[0].startswith("Without row 42 (d1, y): 2 clusters")
     assert "99999999" not in (tmp_path / "model.json").read_text().split('"findings"')[1][:500]

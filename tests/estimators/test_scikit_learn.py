@@ -47,6 +47,28 @@ def test_pipeline_with_the_name_passed_through_by_position(data, fitted):
     assert_allclose(model.predict(X), fitted.predict(X), rtol=0.1, atol=0.1)
 
 
+def test_arrays_of_a_column_transformer_keep_their_names(data, fitted, tmp_path):
+    X, y = data
+    prepare = ColumnTransformer(
+        [("scale", StandardScaler(), FEATURES), ("store", "passthrough", ["store"])]
+    )
+    names = prepare.fit(X).get_feature_names_out()
+    model = make_pipeline(prepare, join(by="store__store", feature_names=names)).fit(X, y)
+    result = model[-1].result_
+    assert result.features == tuple(f"scale__{name}" for name in FEATURES)
+    assert result.clusters == TRUE_CLUSTERS
+    assert_allclose(model.predict(X), fitted.predict(X), rtol=0.1, atol=0.1)
+    model[-1].save(tmp_path / "model.json")
+    again = type(model[-1]).load(tmp_path / "model.json")
+    assert_array_equal(again.predict(prepare.transform(X)), model.predict(X))
+
+
+def test_names_that_do_not_fit_an_array_are_refused(data):
+    X, y = data
+    with pytest.raises(ArgumentError, match="feature_names has 2 different names, but X has 1 col"):
+        join(feature_names=["a", "b"]).fit(X[FEATURES[:1]].to_numpy(), y, groups=X["store"])
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_set_output_gives_names(data, fitted, library):
     X, y = data

@@ -142,7 +142,7 @@ def _files(folder: Path) -> dict[str, Any]:
     result = conjoin.partition(
         [str(folder / f"{name}.csv") for name in tables], target="y", learner="linear"
     )
-    result.save(folder / "model.json")
+    result.save(folder / "model.json", evidence=True)
     loaded = conjoin.load(folder / "model.json")
     name, table = next(iter(tables.items()))
     return _partition(loaded, {c: v[:ROWS] for c, v in table.items()}, name)

@@ -34,7 +34,7 @@ class Middle(RegressorMixin, BaseEstimator):
 
 @pytest.fixture
 def file(forest, tmp_path):
-    forest.save(tmp_path / "model.json")
+    forest.save(tmp_path / "model.json", evidence=True)
     return tmp_path / "model.json"
 
 
@@ -101,7 +101,7 @@ def test_without_skops_the_extra_is_named(forest, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
     monkeypatch.setitem(sys.modules, "skops", None)
     with pytest.raises(ArgumentError, match=r"pip install 'conjoin\[skops\]'"):
-        forest.save(tmp_path / "model.json")
+        forest.save(tmp_path / "model.json", evidence=True)
     assert os.listdir(tmp_path) == []
 
 
@@ -124,7 +124,7 @@ def test_an_estimator_of_conjoin_keeps_its_learner(bent_shops, tmp_path):
     X = bent_shops[["price", "size"]].fillna(0.0).to_numpy()
     y, groups = bent_shops["sales"], bent_shops["shop"]
     model = conjoin.JoinRegressor(learner=FOREST).fit(X, y, groups=groups)
-    model.save(tmp_path / "model.json")
+    model.save(tmp_path / "model.json", evidence=True)
     types = untrusted(tmp_path / "model.json")
     loaded = conjoin.JoinRegressor.load(tmp_path / "model.json", trusted=types)
     assert type(loaded.learner) is type(FOREST)
@@ -132,7 +132,7 @@ def test_an_estimator_of_conjoin_keeps_its_learner(bent_shops, tmp_path):
     assert np.array_equal(loaded.predict(X, groups=groups), model.predict(X, groups=groups))
     boosting = conjoin.Boosting(rounds=5, leaves=3)
     model = conjoin.JoinRegressor(learner=boosting).fit(X, y, groups=groups)
-    model.save(tmp_path / "trees.json")
+    model.save(tmp_path / "trees.json", evidence=True)
     loaded = conjoin.JoinRegressor.load(tmp_path / "trees.json")
     assert loaded.learner == boosting
     assert np.array_equal(loaded.predict(X, groups=groups), model.predict(X, groups=groups))

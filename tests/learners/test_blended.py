@@ -13,6 +13,7 @@ from conjoin.learners import blended as module
 from conjoin.learners.blended import LEAST_WEIGHT, Blended, BlendedModel, blended
 from conjoin.learners.boosting import Boosting
 from conjoin.learners.rows import UNKNOWN, LearnerRows
+from conjoin.models.row_losses import row_losses
 from conjoin.result.store import checksum
 
 GROUP = np.arange(300) % 5
@@ -63,8 +64,7 @@ def test_a_row_does_not_choose_the_weights_it_is_judged_by(rows, found, monkeypa
         return weights(self, parts, rows, kept)
 
     monkeypatch.setattr(Blended, "_weights", spy)
-    monkeypatch.setattr(module, "PARTS", ("small", "tiny"))
-    Blended(Boosting()).cross_fit(rows, GROUP)
+    Blended(Boosting(), ("small", "tiny")).cross_fit(rows, GROUP)
     outside = seen[-5:]
     assert all(np.array_equal(kept, GROUP != g) for g, kept in enumerate(outside))
 
@@ -87,10 +87,39 @@ def test_the_model_of_all_rows_is_the_weighted_mean_of_its_parts(rows, found):
     assert model.importance.sum() == pytest.approx(1.0)
 
 
-def test_classes_many_rows_and_given_trees_have_one_shape(rows, monkeypatch):
-    classes = replace(rows, y=(rows.y > 1) * 1.0, response=Response("logistic", ("no", "yes")))
-    learner = Blended(Boosting(rounds=5, shape="tiny"))
+def test_shapes_that_were_chosen_stay(found):
+    learner = Blended(Boosting())
+    chosen = learner.narrowed(found.settings)
+    assert set(chosen.shapes) == {part["shape"] for part in found.settings["parts"]}
+    assert chosen.quicker().shape == chosen.shapes[0] == found.settings["shape"]
+    assert learner.quicker() == Blended(Boosting().quicker())
+
+
+def test_shapes_of_classes_are_averaged_by_their_log_loss(rows, monkeypatch):
+    shapes, kinds = ("usual", "tiny"), ("low", "mid", "top")
+    learner = Blended(Boosting(rounds=15), shapes)
+    classes = replace(
+        rows, y=np.digitize(rows.y, [0.5, 1.5]) * 1.0, response=Response("logistic", kinds)
+    )
+    found = learner.cross_fit(classes, GROUP)
+    assert found.held_out.shape == (300, 3)
+    own = [
+        row_losses(
+            replace(Boosting(rounds=15).quicker(), shape=shape).cross_fit(classes, GROUP).held_out,
+            classes.y,
+            classes.response,
+        ).mean()
+        for shape in shapes
+    ]
+    both = row_losses(found.held_out, classes.y, classes.response).mean()
+    assert both < 1.02 * min(own)
+    # A row of three classes has three lines, and costs as much as three rows.
+    monkeypatch.setattr(module, "MOST_ROWS", 899)
     assert "parts" not in learner.cross_fit(classes, GROUP).settings
+
+
+def test_many_rows_and_given_trees_have_one_shape(rows, monkeypatch):
+    learner = Blended(Boosting(rounds=5, shape="tiny"))
     monkeypatch.setattr(module, "MOST_ROWS", 299)
     settings = learner.cross_fit(rows, GROUP).settings
     assert "parts" not in settings

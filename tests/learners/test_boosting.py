@@ -72,6 +72,18 @@ def test_one_and_two_threads_give_the_same_bits(target, monkeypatch):
     assert found[0][0].shape == (300, 3 if target == "three" else 1)
 
 
+def test_many_rows_give_the_same_bits_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(boosting, "FEW_FOR_THREADS", 20_000)
+    rows = rows_of(n=21_000)
+    learner, texts = Boosting(rounds=8, leaves=31), []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        texts.append(learner.fit(rows, learner.given_settings()).text)
+    # The text also lists the number of threads.
+    plain = [[x for x in one.splitlines() if "num_threads" not in x] for one in texts]
+    assert plain[0] == plain[1]
+
+
 def test_the_scale_and_offset_of_the_target_do_not_matter():
     rows = rows_of()
     wide = LearnerRows(rows.X, 1e6 * rows.y + 1e9, rows.w, rows.dataset, 3, rows.names, ())

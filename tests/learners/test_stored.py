@@ -19,7 +19,7 @@ from conjoin.result.store import checksum
 
 @pytest.fixture
 def file(boosted, tmp_path):
-    boosted.save(tmp_path / "model.json")
+    boosted.save(tmp_path / "model.json", evidence=True)
     return tmp_path / "model.json"
 
 
@@ -35,7 +35,7 @@ def rewritten(file, change):
 @pytest.mark.parametrize("strategy", ["auto", "linear", "learner named", "clusters", "best"])
 def test_a_loaded_result_predicts_bit_by_bit_the_same(boosted, bent_shops, tmp_path, strategy):
     result = boosted.using(strategy)
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert np.array_equal(loaded.predict(bent_shops), result.predict(bent_shops))
     unseen = bent_shops.assign(shop="unseen")
@@ -47,7 +47,7 @@ def test_a_loaded_result_predicts_bit_by_bit_the_same(boosted, bent_shops, tmp_p
 
 
 def test_classes_come_back_too(graded, graded_shops, tmp_path):
-    graded.save(tmp_path / "model.json")
+    graded.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert np.array_equal(loaded.predict_proba(graded_shops), graded.predict_proba(graded_shops))
     assert loaded.scores == graded.scores
@@ -75,7 +75,7 @@ def test_limits_of_predictions_are_infinite(file):
 
 
 def test_a_loaded_result_saves_the_same_file(file, tmp_path):
-    conjoin.load(file).save(tmp_path / "again.json")
+    conjoin.load(file).save(tmp_path / "again.json", evidence=True)
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
 
 
@@ -85,7 +85,7 @@ def test_new_datasets_are_assigned_from_a_file(boosted, file, bent_shops, tmp_pa
     place = loaded.assign(table, table["sales"])
     assert place == boosted.assign(table, table["sales"])
     more = loaded.adding({"new": place})
-    more.save(tmp_path / "more.json")
+    more.save(tmp_path / "more.json", evidence=True)
     again = conjoin.load(tmp_path / "more.json")
     assert np.array_equal(again.predict(table, "new"), more.predict(table, "new"))
 

@@ -38,6 +38,13 @@ def test_all_sums_are_those_of_moments(rows):
             assert_allclose(getattr(one, name), getattr(two, name), atol=1e-12)
 
 
+def test_some_datasets_can_be_taken(rows):
+    kept = np.array([True, True, False, True, False, True, False, True, True, False])
+    formed, found = Moments.by_dataset(*rows)[kept], RowMoments.by_dataset(*rows).take(kept)
+    for name in ("G", "h", "q", "n", "w"):
+        assert_allclose(getattr(found, name), getattr(formed, name), atol=1e-12)
+
+
 def test_large_datasets_keep_no_more_rows_than_columns(rows):
     found = RowMoments.by_dataset(*rows)
     assert len(found.A) == np.minimum(SIZES, COLUMNS + 1).sum()

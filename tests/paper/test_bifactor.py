@@ -1,45 +1,42 @@
 import numpy as np
 import pytest
 
-from conjoin.models.ols import fit_ols
+from conjoin.errors import ArgumentError
 from conjoin.moments import Moments
 from conjoin.paper import bifactor
-from conjoin.paper.bifactor import (
-    LEVEL_ROWS,
-    Slopes,
-    cluster_coefficients,
-    fit_bifactor,
-    noise_ridge,
-    task_clusters,
-    validate_bifactor,
-    validated_clusters,
-)
+from conjoin.paper.bifactor import LEVEL_ROWS, Slopes, fit_bifactor, noise_ridge
 from tests.collections_ import make
 
 
 def objective_on_rows(truth, fit):
-    """The cost as the module's docstring states it, from rows."""
+    """The cost of the rows with covariances at their best (tests/reference/paper_bifactor.py)."""
     Z, t = truth.basis.design(truth.X), truth.basis.response(truth.y)
     K = len(truth.beta)
     residual = t.reshape(K, -1) - np.einsum("knp,kp->kn", Z.reshape(K, -1, Z.shape[1]), fit.beta)
     cost = np.sum(residual**2) + LEVEL_ROWS * np.sum(fit.levels**2)
-    return cost + fit.ridge * (np.sum(fit.F**2) + np.sum(fit.T**2))
+    kind, power = ("nuc", fit.F.shape[1]) if fit.covariances == "learned" else ("fro", 1)
+    factors = np.linalg.norm(fit.F, kind) ** 2 + np.linalg.norm(fit.T, kind) ** 2
+    return cost + fit.ridge * factors / power
 
 
+@pytest.mark.parametrize("covariances", ["learned", "identity"])
 @pytest.mark.parametrize("rank", [1, 3, 6])
 @pytest.mark.parametrize("share", [1e-3, 0.1, 2.0])
-def test_the_objective_never_rises_and_is_that_of_the_rows(rank, share):
+def test_the_objective_never_rises_and_is_that_of_the_rows(rank, share, covariances):
     truth = make("clusters", K=12, n=15, p=6, seed=3)
-    fit = fit_bifactor(truth.moments, rank, share * noise_ridge(truth.moments))
+    ridge = share * noise_ridge(truth.moments)
+    fit = fit_bifactor(truth.moments, rank, ridge, covariances=covariances)
     steps = np.diff(fit.objective)
     assert np.all(steps <= 1e-10 * fit.objective[0])
     assert fit.objective[-1] == pytest.approx(objective_on_rows(truth, fit), rel=1e-10)
 
 
+@pytest.mark.parametrize("covariances", ["learned", "identity"])
 @pytest.mark.parametrize("which", ["F", "T", "levels"])
-def test_no_small_step_lowers_the_cost_of_the_rows(which):
+def test_no_small_step_lowers_the_cost_of_the_rows(which, covariances):
     truth = make("continuum", K=8, n=20, p=4, seed=5)
-    fit = fit_bifactor(truth.moments, 2, 0.2 * noise_ridge(truth.moments))
+    ridge = 0.2 * noise_ridge(truth.moments)
+    fit = fit_bifactor(truth.moments, 2, ridge, covariances=covariances)
     rng = np.random.default_rng(0)
     here = objective_on_rows(truth, fit)
     for _ in range(5):
@@ -52,17 +49,46 @@ def test_no_small_step_lowers_the_cost_of_the_rows(which):
             assert objective_on_rows(truth, moved) > here - 1e-7 * here
 
 
-def test_with_full_rank_it_is_trace_norm_regression():
+def test_with_full_rank_and_the_identity_it_is_trace_norm_regression():
     # Optimality of sum of squares + 2 ridge |W|_*: the gradient is a subgradient of the norm.
     truth = make("clusters", K=20, n=20, p=5, seed=2)
-    fit = fit_bifactor(truth.moments, 99, 0.3 * noise_ridge(truth.moments))
+    ridge = 0.3 * noise_ridge(truth.moments)
+    fit = fit_bifactor(truth.moments, 99, ridge, covariances="identity")
     data, W = Slopes.of(truth.moments, intercept=True), fit.slopes
     score = data.h - np.einsum("kij,kj->ki", data.H, W)
     assert fit.F.shape == (5, 5)
     assert np.linalg.norm(score, 2) == pytest.approx(fit.ridge, rel=1e-3)
     assert np.sum(score * W) == pytest.approx(fit.ridge * np.linalg.norm(W, "nuc"), rel=1e-3)
-    again = fit_bifactor(truth.moments, 99, fit.ridge, restarts=2, seed=7)
+    again = fit_bifactor(truth.moments, 99, fit.ridge, covariances="identity", restarts=2)
     np.testing.assert_allclose(again.slopes, W, atol=2e-3)
+
+
+def test_with_rank_one_learned_covariances_change_nothing():
+    truth = make("clusters", K=12, n=20, p=5, seed=2)
+    ridge = 0.1 * noise_ridge(truth.moments)
+    learned, identity = (
+        fit_bifactor(truth.moments, 1, ridge, covariances=kind) for kind in ("learned", "identity")
+    )
+    np.testing.assert_allclose(learned.beta, identity.beta, atol=1e-4)
+
+
+def test_learned_covariances_remove_what_the_identity_only_shrinks():
+    truth = make("clusters", K=20, n=30, p=5, clusters=2, seed=2)
+    ridge = 0.3 * noise_ridge(truth.moments)
+    learned, identity = (
+        np.linalg.svd(
+            fit_bifactor(truth.moments, 5, ridge, covariances=kind).slopes, compute_uv=False
+        )
+        for kind in ("learned", "identity")
+    )
+    assert learned[0] > identity[0]  # what is large is shrunk less
+    assert np.sum(learned > 1e-3 * learned[0]) < np.sum(identity > 1e-3 * identity[0])
+
+
+def test_unknown_covariances_are_refused():
+    truth = make("clusters", K=4, n=10, p=2, seed=0)
+    with pytest.raises(ArgumentError, match="covariances='wishart' is unknown; expected 'learned'"):
+        fit_bifactor(truth.moments, 1, 0.1, covariances="wishart")
 
 
 def test_factors_are_balanced_and_signs_settled():
@@ -74,10 +100,10 @@ def test_factors_are_balanced_and_signs_settled():
     assert np.all(fit.F[np.argmax(np.abs(fit.F), axis=0), np.arange(3)] > 0)
 
 
-def test_the_same_seed_gives_the_same_fit_and_restarts_never_hurt():
+def test_restarts_are_the_same_in_every_call_and_never_hurt():
     truth = make("continuum", K=10, n=10, p=6, seed=4)
     ridge = 0.1 * noise_ridge(truth.moments)
-    one, two = (fit_bifactor(truth.moments, 2, ridge, restarts=3, seed=1) for _ in range(2))
+    one, two = (fit_bifactor(truth.moments, 2, ridge, restarts=3) for _ in range(2))
     np.testing.assert_array_equal(one.beta, two.beta)
     assert one.objective[-1] <= fit_bifactor(truth.moments, 2, ridge).objective[-1]
 
@@ -120,40 +146,3 @@ def test_without_intercept_all_columns_are_slopes():
     fit = fit_bifactor(Moments.from_rows(X, y), 1, 1e-3, intercept=False)
     np.testing.assert_allclose(fit.beta, np.tile(beta, (5, 1)), atol=0.1)
     assert fit.beta.shape == (5, 3)
-
-
-def test_datasets_of_one_row_are_served():
-    truth = make("clusters", K=9, p=4, sizes=[1, 1, 2, 40, 40, 40, 40, 40, 40], seed=1)
-    found = validate_bifactor(truth.folds)
-    assert np.all(np.isfinite(found.fit.beta))
-    assert np.abs(found.fit.beta).max() < 5
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_low_rank_slopes_are_found_better_than_by_each_dataset_alone(seed):
-    truth = make("clusters", K=30, n=20, p=8, clusters=3, seed=seed)
-    found = validate_bifactor(truth.folds)
-    assert truth.error(found.fit.beta) < 0.6 * truth.error(fit_ols(truth.moments).beta)
-    assert found.fit.F.shape[1] in (2, 3, 5)
-    assert found.errors.shape == (len(found.settings),)
-    assert np.argmin(found.errors) == found.settings.index((found.fit.F.shape[1], found.fit.ridge))
-
-
-def test_planted_clusters_are_read_off_the_task_factor():
-    truth = make("clusters", K=18, n=30, p=6, clusters=3, seed=1)
-    fit = fit_bifactor(truth.moments, 3, 0.1 * noise_ridge(truth.moments))
-    np.testing.assert_array_equal(task_clusters(fit, 3), truth.labels)
-    found = validated_clusters(truth.folds, fit)
-    np.testing.assert_array_equal(found.labels, truth.labels)
-    assert np.argmin(found.errors) == 2
-    coef = cluster_coefficients(truth.moments, found.labels)
-    assert truth.error(coef) < 0.5 * truth.error(fit.beta)
-
-
-def test_clusters_at_the_ends():
-    truth = make("continuum", K=4, n=20, p=3, seed=1)
-    fit = fit_bifactor(truth.moments, 2, 0.1 * noise_ridge(truth.moments))
-    np.testing.assert_array_equal(task_clusters(fit, 1), np.zeros(4))
-    np.testing.assert_array_equal(task_clusters(fit, 9), np.arange(4))
-    one = fit_bifactor(truth.moments[:1], 2, 0.1)
-    np.testing.assert_array_equal(task_clusters(one, 1), [0])

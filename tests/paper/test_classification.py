@@ -104,6 +104,15 @@ def test_last_theorem_follows_from_the_corrected_psi3_only(seed):
         assert same == (name == "corrected")
 
 
+def test_the_bound_on_the_rademacher_complexity_ends_in_C_log_C():
+    """As its proof has it; the statement has log C. Without x and beta only this term is left."""
+    setting, n = Setting(C=3, B=0.0), 50
+    expected = np.sqrt(3 / (np.pi * n)) / 2 * 3 * np.log(3)
+    beta = np.zeros((3, 2))
+    assert paper.R_n(n, beta, setting) == pytest.approx(expected)
+    assert paper.R_n1_n2(n, n, beta, beta, setting) == pytest.approx(2 * expected)
+
+
 def test_parts_add_up(rng):
     beta1, beta2 = random_pair(rng)
     setting = Setting(C=3, B=4.0)

@@ -9,9 +9,11 @@ from conjoin.errors import ArgumentError, DataError
 from conjoin.moments import Moments
 from conjoin.paper.bound import Fits, PairStatistics, inequality, pair_statistics
 from conjoin.paper.design import DesignConstants
-from conjoin.paper.tuned import Draws, correct_counts
+from conjoin.paper.tuned import Draws, correct_counts, draw_left_out
 from tests.helpers import random_rows, raw_unit
 from tests.reference.paper_algorithm2 import algorithm2
+
+RULES = ("signed", "literal")
 
 
 def two_units(seed, n, p, d):
@@ -72,6 +74,44 @@ def test_counts_along_the_grid_equal_a_full_walk(n, d):
     join = inequality(stats.column(), alphas, 0.1).join
     full = np.sum(np.where(join, gain[:, None] > 0, gain[:, None] < 0), axis=0)
     assert_allclose(correct_counts(stats, gain, alphas, 0.1), full)
+
+
+def test_the_proxy_accuracy_is_known_under_both_rules():
+    units = two_units(1, 200, 3, 0.2)
+    signed, literal = (decide(Tuned(rule=rule, resamples=100), units) for rule in RULES)
+    assert signed.proxy_acc == literal.proxy_acc == literal.score
+    assert signed.score != signed.proxy_acc
+
+
+def test_the_spread_over_seeds_contains_the_first_seed_and_is_wide():
+    units = two_units(1, 200, 3, 0.0)
+    criterion = Tuned(resamples=100)
+    low, high = criterion.spread(units, 5)
+    assert low <= decide(criterion, units, seed=5).proxy_acc <= high
+    assert high - low > 0.1
+
+
+def test_out_of_samples_are_drawn_from_the_rows_left_out():
+    units = two_units(3, 60, 2, 0.0)
+    drawn = np.array([[0, 0, 3, 59], [1, 2, 3, 4]])
+    rows = draw_left_out(units[0], drawn, 4000, np.random.default_rng(0))
+    for own, found in zip(drawn, rows):
+        assert set(found) == set(range(60)) - set(own)
+        counts = np.bincount(found, minlength=60)[np.unique(found)]
+        assert counts.std() < 2 * np.sqrt(4000 / 56)  # all rows are equally likely
+    with pytest.raises(DataError, match="has all of its 60 rows, so none are left to judge it"):
+        draw_left_out(units[0], np.arange(60)[None], 5, np.random.default_rng(0))
+
+
+def test_many_out_of_samples_come_close_to_all_rows_left_out():
+    units = two_units(3, 150, 2, 0.3)
+    everything = decide(Tuned(resamples=200), units)
+    drawn = decide(Tuned(resamples=200, out_of_samples=20_000), units)
+    few = decide(Tuned(resamples=200, out_of_samples=2), units)
+    assert abs(drawn.proxy_acc - everything.proxy_acc) < 0.03
+    assert abs(few.proxy_acc - everything.proxy_acc) > 0.03
+    with pytest.raises(ArgumentError, match="out_of_samples=0"):
+        Tuned(out_of_samples=0)
 
 
 def test_norm_may_be_bounded_only_where_it_cannot_matter():

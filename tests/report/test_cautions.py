@@ -55,7 +55,7 @@ def test_copies_of_rows_are_counted(tmp_path):
         for name in "ab"
     }
     found = conjoin.partition(tables, target="y")
-    found.save(tmp_path / "model.json")
+    found.save(tmp_path / "model.json", evidence=True)
     for result in (found, conjoin.load(tmp_path / "model.json")):
         (text,) = facts(result)["cautions"]
         assert text.startswith(

@@ -91,13 +91,13 @@ def test_errors_of_counts_are_deviances():
 
 def test_a_model_file_gives_the_same_page(tmp_path):
     for name, result in (("c", results.choices(3)), ("n", results.counts())):
-        result.save(tmp_path / f"{name}.json")
+        result.save(tmp_path / f"{name}.json", evidence=True)
         loaded = conjoin.load(tmp_path / f"{name}.json")
         assert page_of(loaded) == page_of(result)
 
 
 def test_a_model_file_without_scores_says_so(tmp_path):
-    results.choices(2).save(tmp_path / "model.json")
+    results.choices(2).save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(
         loaded, analysis=dataclasses.replace(loaded.analysis, known_scores=None)

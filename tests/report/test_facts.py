@@ -39,7 +39,7 @@ def test_all_of_it_fits_json(kind):
 @pytest.mark.parametrize("kind", RESULTS)
 def test_a_saved_result_has_the_same_facts(kind, tmp_path):
     result = RESULTS[kind]()
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert json.dumps(facts(loaded)) == json.dumps(facts(result))
     # Files round the figures of the page, which shows four digits of them.
@@ -127,7 +127,7 @@ def test_a_dataset_explained():
 
 
 def test_a_file_without_details_explains_what_it_knows(tmp_path):
-    results.hostile().save(tmp_path / "model.json")
+    results.hostile().save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(loaded, analysis=dataclasses.replace(loaded.analysis, details=None))
     assert list(dataset_facts(bare, "tiny")["models"]) == ["in_use"]

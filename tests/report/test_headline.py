@@ -41,6 +41,7 @@ def given(name, members=(("a", "b"), ("c",)), **errors):
         "strategy": name,
         "family": "gaussian",
         "datasets": dict.fromkeys(n for names in members for n in names),
+        "grouping": "agglomerative",
         "clusters": [{"datasets": list(names)} for names in members],
         "strategies": lines,
     }

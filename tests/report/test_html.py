@@ -95,7 +95,7 @@ def test_the_picture_of_a_representation():
 
 def test_a_model_file_gives_the_same_page(tmp_path):
     result = results.hostile()
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     result.report(tmp_path / "live.html")
     conjoin.load(tmp_path / "model.json").report(tmp_path / "stored.html")
     live, stored = (tmp_path / f"{name}.html" for name in ("live", "stored"))
@@ -103,7 +103,7 @@ def test_a_model_file_gives_the_same_page(tmp_path):
 
 
 def test_a_model_file_without_details_says_so(tmp_path):
-    results.hostile().save(tmp_path / "model.json")
+    results.hostile().save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(loaded.analysis, details=None)
     page = render(facts(dataclasses.replace(loaded, analysis=bare), details=True))

@@ -28,7 +28,7 @@ def test_names_are_text():
 
 
 def test_scores_that_are_not_in_a_file(tmp_path):
-    results.choices(2).save(tmp_path / "model.json")
+    results.choices(2).save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(
         loaded, analysis=dataclasses.replace(loaded.analysis, known_scores=None)

@@ -148,7 +148,7 @@ def test_the_picture_says_which_rows_are_drawn_and_a_file_why_it_has_none(stores
     assert "Rows in the learned representation" in page
     assert "drawn from all 300 rows, including the 150 that trained the features;" in page
     assert "tables on this page use the other 150." in page
-    learned.save(tmp_path / "model.json")
+    learned.save(tmp_path / "model.json", evidence=True)
     stored = page_of(conjoin.load(tmp_path / "model.json"), tmp_path)
     assert "There is no picture here: it is drawn from rows, and the model file" in stored
     assert NO_ROWS in stored and LITTLE in stored

@@ -61,7 +61,8 @@ def test_comparisons(distance):
     assert "each end with 90 % confidence" in text
     assert ("the better guess" in text.lower()) == (result.verdict == "undecided")
     other = comparison_facts(conjoin.compare(one, two, target="y", method="tuned"))["sentence"]
-    assert "tuned" in other and "the first dataset" in other
+    assert other.startswith("Algorithm 2 of the paper, with the signed rule, says to ")
+    assert "Second opinion, conjoin's verdict: " in other and "the first dataset" in other
 
 
 def test_rows_that_settle_a_comparison():

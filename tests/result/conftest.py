@@ -39,5 +39,5 @@ def of_shops(shops):
 def path(of_shops, tmp_path):
     """A model file."""
     file = tmp_path / "model.json"
-    of_shops.save(file)
+    of_shops.save(file, evidence=True)
     return file

@@ -97,7 +97,7 @@ def test_every_strategy_places_new_datasets(strategy, tmp_path):
     result = conjoin.partition(made, target="y", strategy=strategy)
     placed = result.assign(new, new["y"])
     assert np.isfinite(list(placed.model.coef.values())).all()
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     again = conjoin.load(tmp_path / "model.json").assign(new, new["y"])
     assert again.model == placed.model
     assert again == placed
@@ -114,7 +114,7 @@ def test_added_datasets_are_predicted_and_kept_in_the_file(tmp_path):
     found, source = more.predict(own, on_unseen="raise", return_source=True)
     np.testing.assert_allclose(found, expected)
     assert set(source) == {"assigned"}
-    more.save(tmp_path / "model.json")
+    more.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert loaded.added == more.added
     assert loaded.predict(own).tobytes() == more.predict(own).tobytes()
@@ -143,7 +143,7 @@ def test_files_without_a_prior_fall_back_to_clusters_and_say_so(tmp_path):
     made = make_clusters(sizes=(3, 3), n=40, p=3, distance=2.0).tables()
     new = made.pop("d6")
     result = conjoin.partition(made, target="y")
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     document = json.loads((tmp_path / "model.json").read_text())
     del document["content"]["placement"]["priors"]
     document["checksum"] = checksum(document["content"])

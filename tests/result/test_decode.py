@@ -62,7 +62,7 @@ def test_the_map_comes_back_on_both_sides_of_its_diagonal(of_shops, path):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_models_and_scores_of_classes_come_back(classes, tmp_path):
     result = choices(classes)
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert loaded.models == result.models
     assert loaded.coefficients == result.coefficients

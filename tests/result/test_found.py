@@ -44,8 +44,10 @@ def test_stability_comes_back(result):
 
 
 def test_changes_of_joins_come_back(result):
-    found = changes_from_plain(through_json(changes_to_plain(result)), list(result.labels))
-    assert list(found) == sides_shown(result)
+    found = changes_from_plain(
+        through_json(changes_to_plain(result, result.analysis.details)), list(result.labels)
+    )
+    assert list(found) == sides_shown(result, result.analysis.details)
     for (left, right), change in found.items():
         assert change == result.analysis.join_change(left, right)
 

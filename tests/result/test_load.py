@@ -49,7 +49,7 @@ def test_a_file_in_another_layout_is_read(path, of_shops):
 
 @pytest.mark.parametrize(
     "content",
-    [b"{}", b"[]", b"3", b'{"format": "other"}', b"null", b'"conjoin-model"', b"NaN"],
+    [b"{}", b"[]", b"3", b'{"format": "other"}', b"null", b'"conjoin-model"'],
 )
 def test_other_json(path, content):
     path.write_bytes(content)
@@ -57,7 +57,17 @@ def test_other_json(path, content):
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x00\xff\xfe" * 99, b"\x89PNG\r\n", b"PK\x03\x04", b"[" * 200_000, b"a,b\n1"]
+    "content",
+    [
+        b"",
+        b"\x00\xff\xfe" * 99,
+        b"\x89PNG\r\n",
+        b"PK\x03\x04",
+        b"[" * 200_000,
+        b"a,b\n1",
+        b"NaN",
+        b'{"a": 1, "a": 2}',
+    ],
 )
 def test_other_files(path, content):
     path.write_bytes(content)
@@ -84,6 +94,15 @@ def test_content_that_is_not_there(path):
 def test_paths_without_a_file(tmp_path):
     read_error(tmp_path / "none", "does not exist; check the path")
     read_error(tmp_path, "cannot be read: Is a directory")
+    read_error("/dev/zero", "is a device or a pipe; expected a model file")
+
+
+def test_a_file_that_is_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr("conjoin.result.load.MOST_BYTES", 2**20)
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(2**20 + 1)
+    read_error(path, "more than any model of conjoin")
 
 
 # --- files of version 0.1 ------------------------------------------------------------------------
@@ -112,7 +131,7 @@ def test_a_file_of_format_1_is_read_with_the_new_names(name):
 @pytest.mark.parametrize("name", ["model.json", "classes.json"])
 def test_a_file_of_format_1_is_written_in_the_new_format(name, tmp_path):
     result = conjoin.load(GOLDEN / name)
-    result.save(tmp_path / "new.json")
+    result.save(tmp_path / "new.json", evidence=True)
     assert json.loads((tmp_path / "new.json").read_text(encoding="utf-8"))["format_version"] == 2
     again = conjoin.load(tmp_path / "new.json")
     assert again == result

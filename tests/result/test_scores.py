@@ -146,7 +146,7 @@ def test_rows_are_predicted_by_the_coefficients_of_their_own_fold():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_scores_come_back_from_a_file(tmp_path, classes):
     result = choices(classes)
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     assert loaded.scores == result.scores
     assert loaded.calibration == result.calibration
@@ -164,7 +164,7 @@ def test_numbers_and_counts_have_no_scores():
 
 
 def test_a_file_without_scores_says_so(tmp_path):
-    choices(2).save(tmp_path / "model.json")
+    choices(2).save(tmp_path / "model.json", evidence=True)
     loaded = conjoin.load(tmp_path / "model.json")
     bare = dataclasses.replace(
         loaded, analysis=dataclasses.replace(loaded.analysis, known_scores=None)

@@ -51,7 +51,7 @@ def test_everything_comes_back(shops, of_shops, path):
 def test_every_method_can_be_saved(tmp_path, method, strategy):
     tables = make_clusters(sizes=(2, 1), n=30, p=2, distance=2.0).tables()
     result = conjoin.partition(tables, target="y", method=method, strategy=strategy)
-    result.save(str(tmp_path / "model"))
+    result.save(str(tmp_path / "model"), evidence=True)
     loaded = conjoin.load(str(tmp_path / "model"))
     assert loaded == result
     assert repr(loaded.ledger()) == repr(result.ledger())
@@ -83,7 +83,7 @@ def test_infinite_errors_survive(of_shops, tmp_path):
             for name, model in of_shops.coefficients.items()
         },
     )
-    endless.save(tmp_path / "model")
+    endless.save(tmp_path / "model", evidence=True)
     loaded = conjoin.load(tmp_path / "model")
     assert loaded == endless
     assert loaded.pooled.error == math.inf
@@ -92,10 +92,10 @@ def test_infinite_errors_survive(of_shops, tmp_path):
 def test_paths_that_cannot_be_written(of_shops, tmp_path):
     for target in (tmp_path / "no folder" / "model", tmp_path):
         with pytest.raises(ArgumentError, match="cannot be written .*; name a file in a folder"):
-            of_shops.save(target)
+            of_shops.save(target, evidence=True)
     (tmp_path / "file").write_text("x")
     with pytest.raises(ArgumentError, match="cannot be written"):
-        of_shops.save(tmp_path / "file" / "model")
+        of_shops.save(tmp_path / "file" / "model", evidence=True)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
@@ -108,12 +108,12 @@ def test_an_interrupted_save_leaves_the_old_file(of_shops, path, monkeypatch, st
 
     monkeypatch.setattr(Path, step, interrupt)
     with pytest.raises(KeyboardInterrupt):
-        of_shops.using("pooled").save(path)
+        of_shops.using("pooled").save(path, evidence=True)
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["model.json"]
     path.unlink()
     with pytest.raises(KeyboardInterrupt):
-        of_shops.save(path)
+        of_shops.save(path, evidence=True)
     assert list(path.parent.iterdir()) == []
 
 
@@ -123,12 +123,12 @@ def test_a_full_disk_is_an_error_that_says_so(of_shops, path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(ArgumentError, match="cannot be written .No space left on device"):
-        of_shops.save(path)
+        of_shops.save(path, evidence=True)
     assert [p.name for p in path.parent.iterdir()] == ["model.json"]
 
 
 def test_the_file_can_be_read_as_widely_as_others(of_shops, tmp_path):
-    of_shops.save(tmp_path / "model")
+    of_shops.save(tmp_path / "model", evidence=True)
     (tmp_path / "other").write_text("x")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("model", "other")}
     assert len(modes) == 1
@@ -153,7 +153,7 @@ def test_predictions_come_back_bit_by_bit(tmp_path, seed, datasets, gaps, levels
         if levels:
             tables[name]["a\n'b'"] = rng.choice(["it's", "<b>", '"', None], n)
     result = conjoin.partition(tables, target="y")
-    result.save(tmp_path / "model")
+    result.save(tmp_path / "model", evidence=True)
     loaded = conjoin.load(tmp_path / "model")
     assert loaded.labels == result.labels
     for name, table in tables.items():

@@ -12,7 +12,7 @@ from conjoin.errors import ArgumentError
 def both(tmp_path_factory):
     result = conjoin.partition(make_clusters(sizes=(3, 2), n=40, distance=1.0).tables(), target="y")
     path = tmp_path_factory.mktemp("stored") / "model.json"
-    result.save(path)
+    result.save(path, evidence=True)
     return result, conjoin.load(path)
 
 

@@ -14,7 +14,7 @@ from conjoin.errors import DataError
 from conjoin.sources import database
 from conjoin.sources.database import find_database
 from conjoin.sources.read import open_source
-from conjoin.sources.sql import without_password
+from conjoin.text import without_secrets
 from tests.sources.helpers import refused
 
 PASSWORD = "s3cret/w0rd"
@@ -242,7 +242,7 @@ def test_passwords_are_left_out():
         found = find_database(f"{address}::sales")
         assert found is not None
         assert "s3cr" not in found.label and "host" in found.label and "s3cr" not in repr(found)
-        assert "s3cr" not in without_password(f'Unable to connect at "{address}": refused')
+        assert "s3cr" not in without_secrets(f'Unable to connect at "{address}": refused')
 
 
 def test_a_password_that_is_spelled_out_by_the_server_is_left_out():

@@ -6,16 +6,16 @@ import duckdb
 import pytest
 
 from conjoin.errors import ReadError
+from conjoin.sources.guard import check_query
 from conjoin.sources.sql import (
-    check_query,
     explain,
     quote_list,
     quote_name,
     quote_path,
     quote_text,
     reason_of,
-    without_password,
 )
+from conjoin.text import without_secrets
 
 
 @pytest.mark.parametrize("text", ["it's", 'a "b"', "; DROP TABLE x --", "two\nlines", ""])
@@ -47,7 +47,7 @@ def test_reasons_have_one_line_and_no_password():
     error = duckdb.Error("IO Error: no host in postgresql://me:secret@host/shop!\nmore")
     assert reason_of(error) == "no host in postgresql://me@host/shop"
     assert reason_of(duckdb.Error("")) == "no reason given"
-    assert without_password("host=h password=secret&x=1") == "host=h password=...&x=1"
+    assert without_secrets("host=h password=secret&x=1") == "host=h password=...&x=1"
 
 
 def test_errors_of_csv_files_name_file_and_line():

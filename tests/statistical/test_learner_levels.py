@@ -32,6 +32,12 @@ def test_wrong_verdicts_are_rare_where_the_truth_turns(kind):
     assert max(join, apart) <= most
 
 
+@pytest.mark.parametrize(("kind", "turn"), [("classes", 1.09), ("counts", 0.5)])
+def test_wrong_verdicts_on_classes_and_counts_are_rare_where_the_truth_turns(kind, turn):
+    join, apart = shares(kind, 50, turn, kind=kind, pairs=20)
+    assert max(join, apart) <= DELTA + 2 * np.sqrt(DELTA * (1 - DELTA) / 20)
+
+
 @pytest.mark.parametrize("name", ["neighbours", "boosting"])
 def test_the_same_law_is_rarely_called_apart_and_other_laws_often(name):
     join, apart = shares(name, 100, 0.0, pairs=20)

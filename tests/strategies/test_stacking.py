@@ -5,6 +5,7 @@ from conjoin.families import Response
 from conjoin.strategies.stacking import (
     cross_products,
     find_weights,
+    share_of_gain,
     stacked_weights,
     working_errors,
 )
@@ -64,3 +65,14 @@ def test_classes_have_an_error_for_each_line():
     response = Response("logistic", (0, 1, 2))
     errors = working_errors(np.zeros((2, 5, 3)), np.zeros(5), response)
     assert errors.shape == (15, 2)
+
+
+def test_the_share_of_a_gain_grows_with_its_certainty():
+    gain = np.random.default_rng(0).normal(size=400)
+    unit = np.arange(400) // 10
+    assert share_of_gain(gain - gain.mean() - 0.1, unit) == 0.0  # a loss
+    shares = [share_of_gain(gain - gain.mean() + more, unit) for more in (0.01, 0.1, 1.0)]
+    assert shares == sorted(shares)
+    assert shares[0] < 0.2
+    assert shares[2] > 0.95
+    assert share_of_gain(np.ones(3), np.zeros(3, dtype=int)) == 1.0  # one unit has no spread

@@ -43,7 +43,8 @@ def compare(
         Frames (pandas, Polars, ...), mappings of column names to arrays, or files.
     {options}
     **options
-        Options of the criterion, such as `n`, `resamples` and `rule` of method="tuned".
+        Options of the criterion, such as `n`, `resamples` and `rule` of method="tuned". The delta
+        of the paper's inequalities is `paper_delta`; `delta` is the level of the verdict.
 
     Returns
     -------

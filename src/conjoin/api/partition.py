@@ -10,6 +10,7 @@ from conjoin.api.described import documented
 from conjoin.api.request import PAPER_METHODS, Request, refuse_renamed
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError
+from conjoin.progress import progress_of_call
 from conjoin.result.partition import Partition
 
 # What other libraries, and the command line, call some arguments.
@@ -37,6 +38,7 @@ def partition(
     columns: str | None = Request.columns,
     sample_rows: int | None = Request.sample_rows,
     query: str | None = Request.query,
+    unsafe_query: bool = Request.unsafe_query,
     family: str = Request.family,
     category: Sequence[str] | None = Request.category,
     ignore: Sequence[str] | None = Request.ignore,
@@ -61,7 +63,8 @@ def partition(
         a path names files, folders, patterns or a database table.
     {options}
     progress : callable, optional
-        Called with the number of steps done so far and in all.
+        Called with the number of steps done so far and in all. By default a bar appears on a
+        terminal if the call takes more than three seconds.
     **options
         Options of a criterion, such as `n`, `resamples` and `rule` of method="tuned".
 
@@ -108,6 +111,7 @@ def partition(
         columns=columns,
         sample_rows=sample_rows,
         query=query,
+        unsafe_query=unsafe_query,
         family=family,
         category=category,
         ignore=ignore,
@@ -122,7 +126,10 @@ def partition(
         options=options,
     )
     _check_options(request)
-    return run(request, data, progress)
+    if progress is not None:
+        return run(request, data, progress)
+    with progress_of_call() as report:
+        return run(request, data, report)
 
 
 def _check_options(request: Request) -> None:

@@ -19,6 +19,7 @@ from conjoin.checks import check_choice, check_count, check_level, check_seed
 from conjoin.durations import check_gap, check_horizon
 from conjoin.errors import ArgumentError
 from conjoin.strategies import LEARNER_STRATEGIES, STRATEGIES
+from conjoin.text import without_secrets
 
 PARTITION_METHODS = ("auto", "risk", "evidence", "validated", "chow", "bic", "kmeans")
 PAIR_METHODS = ("risk", "gcv", "validated")
@@ -241,6 +242,8 @@ class Question:
         found["learner"] = self.learner_name
         found["random_state"] = int(self.random_state)
         found |= {k: str(found[k]) for k in ("horizon", "gap") if not _is_plain(found.get(k))}
+        if found.get("query"):  # settings are written to model files and pages
+            found["query"] = without_secrets(found["query"])
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}
         return {**found, **plain}
 
@@ -355,6 +358,13 @@ class Request(Question):
         "SELECT over the files, as table 'data'.",
         kind="str, optional",
         metavar="SQL",
+        python_help="It can read the given data and nothing else.",
+    )
+    unsafe_query: bool = option(
+        False,
+        "Let the query read other files, and write.",
+        kind="bool",
+        python_help="Only for queries that you wrote yourself.",
     )
     representation: Any = option(
         None,

@@ -25,7 +25,8 @@ from conjoin.api.request import (
 )
 from conjoin.checks import check_choice
 from conjoin.cli.check import NEEDS_A_LOOK, check
-from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, takes
+from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
+from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.words import with_options
 from conjoin.errors import (
@@ -143,6 +144,14 @@ def partition(
         Path | None,
         typer.Option("--report", metavar="FILE", help="HTML page to write the report to."),
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            metavar="DIR",
+            help="Folder for tables: clusters, datasets, strategies, verdicts, coefficients.",
+        ),
+    ] = None,
     as_json: Json = False,
     rule: Rule = None,
     *,
@@ -153,6 +162,7 @@ def partition(
     from conjoin.cli.show import MOST_STEPS_SHOWN, show_json, show_partition
     from conjoin.progress import progress_bar
     from conjoin.report.facts import facts
+    from conjoin.report.frames import write_csv
 
     if asked["representation"] is not None:
         check_choice("representation", asked["representation"], NETWORKS)
@@ -160,20 +170,26 @@ def partition(
         _check_folder(save)
     if report is not None:
         _check_page(report, "--report")
+    if csv is not None:
+        _check_tables(csv)
     with _notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
         _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:
-            result.save(save)
+            result.save(save, evidence=True)  # explain and report read it from the file
         if report is not None:
             result.report(report)
+        if csv is not None:
+            write_csv(result, csv)
     if as_json:
         show_json(facts(result))
         return
     show_partition(result)
     if report is not None:
         typer.echo(f"Report written to {report}")
+    if csv is not None:
+        typer.echo(f"Tables written to {csv}")
     if save is not None:
         typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
 
@@ -217,6 +233,7 @@ def predict(
         ),
     ],
     query: Query = None,
+    unsafe_query: UnsafeQuery = False,
     trust: Trust = None,
     *,
     asked: dict[str, Any],
@@ -236,7 +253,13 @@ def predict(
     loaded = load(model, trusted=trust)
     with _notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
-            loaded, data, output, PredictionOptions(**asked), query=query, progress=progress
+            loaded,
+            data,
+            output,
+            PredictionOptions(**asked),
+            query=query,
+            unsafe_query=unsafe_query,
+            progress=progress,
         )
     typer.echo(f"{rows:,} rows with {columns_in_words(columns)} written to {output}")
 
@@ -266,6 +289,7 @@ def assign(
         ),
     ] = None,
     query: Query = None,
+    unsafe_query: UnsafeQuery = False,
     as_json: Json = False,
     trust: Trust = None,
 ) -> None:
@@ -288,10 +312,12 @@ def assign(
         check_output(output)
     loaded, extra = load_with_extra(model, trust)
     with _notes():
-        found = assign_source(loaded, data, by, query=query)
+        found = assign_source(loaded, data, by, query=query, unsafe_query=unsafe_query)
         more, written = loaded.adding(found), None
         if output is not None:
-            written = predict_source(more, data, output, query=query, by=by)
+            written = predict_source(
+                more, data, output, query=query, unsafe_query=unsafe_query, by=by
+            )
         if save is not None:
             save_model(more, save, extra)
     lines = assignment_facts(loaded, found)
@@ -347,6 +373,7 @@ def report(
 
 app.command()(check)
 app.command()(reproduce)
+app.add_typer(paper)
 
 
 @contextmanager
@@ -366,9 +393,18 @@ def _notes() -> Iterator[None]:
 
 def _check_folder(path: Path, option: str = "--save") -> None:
     """Refuse a file that cannot be written before the work is done, not after."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    from conjoin.files import check_writable
+
+    check_writable(path, f"{option} {str(path)!r}")
+
+
+def _check_tables(path: Path) -> None:
+    """Refuse a folder that cannot be made."""
+    if path.exists() and not path.is_dir():
+        raise ArgumentError(f"--csv {str(path)!r} is a file; name a folder for the tables.")
+    if not path.absolute().parent.is_dir():
         raise ArgumentError(
-            f"{option} {str(path)!r} cannot be written: name a file in a folder that exists."
+            f"--csv {str(path)!r} cannot be made: its parent folder does not exist."
         )
 
 

@@ -49,6 +49,9 @@ Rule = Annotated[
 Query = Annotated[
     str | None, typer.Option("--query", metavar="SQL", help=described(Request)["query"].help)
 ]
+UnsafeQuery = Annotated[
+    bool, typer.Option("--unsafe-query", help=described(Request)["unsafe_query"].help)
+]
 
 
 def flag_of(name: str, option: Option) -> str:

@@ -15,7 +15,7 @@ from conjoin.text import printable
 
 SYNTHETIC = ("table2", "table3", "table4")
 REAL = ("table1", "table5", "table6", "table7")
-ALL = ("table1", *SYNTHETIC, *REAL[1:], "figure1", "timings")
+ALL = ("table1", *SYNTHETIC, *REAL[1:], "figure1", "classification", "timings")
 FOLDER = Path("experiments")
 
 
@@ -24,7 +24,7 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="TABLE",
-            help="table1 to table7, figure1 or timings of the paper, or all.",
+            help="table1 to table7, figure1, classification or timings of the paper, or all.",
             autocompletion=lambda: [*ALL, "all"],
         ),
     ],
@@ -32,7 +32,7 @@ def reproduce(
         Path,
         typer.Option(
             metavar="FOLDER",
-            help="Folder with the paper's data sets; table2 to table4 need none.",
+            help="Folder with the paper's data; table2 to table4 and classification need none.",
         ),
     ] = Path("data"),
     sets: Annotated[
@@ -51,6 +51,22 @@ def reproduce(
             help="Repetitions of table2 to table4, each with its own draws.",
         ),
     ] = 5,
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Pairs in each line of table2 to table4 (1000 by default) and classification "
+            "(100).",
+        ),
+    ] = None,
+    fresh_rows: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="In table2 to table4, judge each model by so many new rows (the paper: 1000); by "
+            "default by its exact error.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -67,6 +83,9 @@ def reproduce(
                 f"Table {table!r} is unknown; expected one of {', '.join(ALL)} or all."
             )
     check_count("repetitions", repetitions)
+    for name, value in (("pairs", pairs), ("fresh_rows", fresh_rows)):
+        if value is not None:
+            check_count(name, value)
     check_seed("random_state", seed)  # the command line prints it as --seed
     chosen = [name for name in ALL if name in tables or "all" in tables]
     _check_output(output, chosen)
@@ -78,12 +97,14 @@ def reproduce(
             typer.echo(f"Downloaded {path}")
     for name in chosen:
         if name in SYNTHETIC:
-            _synthetic(name, seed, repetitions, output)
+            _synthetic(name, seed, repetitions, pairs, fresh_rows, output)
     real = [name for name in chosen if name in REAL]
     if real:
         _real(real, data, wanted, seed, output)
     if "figure1" in chosen:
         _figure(data, seed, output or FOLDER / "figure1" / "figure1.svg")
+    if "classification" in chosen:
+        _classification(seed, pairs, output or FOLDER / "classification" / "results.csv")
     if "timings" in chosen:
         _timings(data, seed, output or FOLDER / "timings" / "results.csv")
 
@@ -114,14 +135,28 @@ def _sets(text: str | None, chosen: Sequence[str]) -> list[str] | None:
     return [known.get(name.lower(), name) for name in names]
 
 
-def _synthetic(table: str, seed: int, repetitions: int, output: Path | None) -> None:
+def _synthetic(
+    table: str,
+    seed: int,
+    repetitions: int,
+    pairs: int | None,
+    fresh_rows: int | None,
+    output: Path | None,
+) -> None:
     from conjoin.cli.show_paper import show_cells
-    from conjoin.paper.tables.synthetic import run_table, write_cells
+    from conjoin.paper.tables.synthetic import PAIRS, run_table, write_cells
     from conjoin.progress import progress_bar
 
     path = output or FOLDER / table / "results.csv"
     with progress_bar(f"Running {table}") as progress:
-        cells = run_table(table, seed=seed, repetitions=repetitions, progress=progress)
+        cells = run_table(
+            table,
+            seed=seed,
+            repetitions=repetitions,
+            pairs=pairs or PAIRS,
+            progress=progress,
+            fresh_rows=fresh_rows,
+        )
     write_cells(cells, path)
     show_cells(cells, table)
     typer.echo(f"Written to {path}")
@@ -170,6 +205,19 @@ def _figure(data: Path, seed: int, path: Path) -> None:
         described = draw_figure(data, path, seed=seed, progress=progress)
     typer.echo(described)
     typer.echo(f"Written to {path}")
+
+
+def _classification(seed: int, pairs: int | None, path: Path) -> None:
+    from conjoin.cli.show_paper import show_rows
+    from conjoin.paper.tables.classification import PAIRS, SHOWN, run, texts_of, write_lines
+    from conjoin.progress import progress_bar
+
+    with progress_bar("Running classification") as progress:
+        lines = run(seed, pairs or PAIRS, progress)
+    write_lines(lines, path)
+    title = "classification: percent of pairs that each reading of the bounds joins"
+    show_rows(title, SHOWN, [texts_of(line, SHOWN) for line in lines])
+    typer.echo(f"Written to {path}; docs/classification-bounds.md explains the columns")
 
 
 def _timings(data: Path, seed: int, path: Path) -> None:

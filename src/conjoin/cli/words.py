@@ -15,6 +15,12 @@ OPTIONS = {
     for request in (Request, PredictionOptions)
     for name, option in described(request).items()
 } | {"rule": "--rule", "repetitions": "--repetitions"}
+# The same of `conjoin paper`.
+OPTIONS |= {
+    name: f"--{name}"
+    for name in ("n", "resamples", "overparametrised", "reading", "steps", "pairs")
+}
+OPTIONS |= {"lam": "--lambda", "out_of_samples": "--out-of-samples", "fresh_rows": "--fresh-rows"}
 # An argument as messages of the library name it, but not a part of a quoted name or a path.
 ARGUMENT = re.compile(rf"(?<![\w'\"/.-])({'|'.join(OPTIONS)})=(?=[\w'\"\[.-])")
 
@@ -31,7 +37,11 @@ def with_options(message: str) -> str:
     """
     message = message.replace("features=[...]", "--features A,B")
     message = message.replace("drop_outliers=False", "--keep-outliers")
-    message = re.sub(r"\b(drop_outliers|robust)=True", lambda found: OPTIONS[found[1]], message)
+    message = re.sub(
+        r"\b(drop_outliers|robust|overparametrised|unsafe_query)=True",
+        lambda found: OPTIONS[found[1]],
+        message,
+    )
     message = LISTED.sub(
         lambda found: f"--{found[1]} " + shlex.quote(found[2].replace("', '", ",")), message
     )

@@ -36,6 +36,8 @@ class Unit:
         Row weights.
     basis : Basis
         Shared by all units of a collection.
+    title : str, default ""
+        What messages call it, if not by its names. Random draws depend on the names only.
     """
 
     names: tuple[str, ...]
@@ -44,6 +46,7 @@ class Unit:
     t: FloatArray
     weights: FloatArray
     basis: Basis
+    title: str = ""
 
     @cached_property
     def moments(self) -> Moments:
@@ -59,7 +62,7 @@ class Unit:
     @property
     def label(self) -> str:
         """The unit's name in messages."""
-        return " + ".join(self.names)
+        return self.title or " + ".join(self.names)
 
     def union(self, other: "Unit") -> "Unit":
         """Return both units as one; the order of the two does not matter."""
@@ -101,6 +104,8 @@ class PairScore:
         phi >= psi.
     alpha : float, default nan
         The value used for log(1/delta) in phi and psi.
+    proxy_acc : float, default nan
+        Algorithm 2's proxy accuracy, whatever rule makes the decision.
     """
 
     score: float
@@ -108,6 +113,7 @@ class PairScore:
     phi: float = float("nan")
     psi: float = float("nan")
     alpha: float = float("nan")
+    proxy_acc: float = float("nan")
 
 
 class Criterion(Protocol):

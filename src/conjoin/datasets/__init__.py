@@ -1,7 +1,7 @@
-"""Data to try things on: synthetic datasets with the right answer attached, and one real table.
+"""Data to try things on: synthetic datasets with the right answer attached, and real tables.
 
 `synthetic` has datasets with a numeric target, `outcomes` datasets of classes and counts, `real`
-the table that comes with the package. Sizes and seeds enter; tables and true models leave.
+the tables that come with the package. Sizes and seeds enter; tables and true models leave.
 """
 
 from conjoin.datasets.outcomes import (
@@ -10,7 +10,12 @@ from conjoin.datasets.outcomes import (
     make_class_pair,
     make_count_clusters,
 )
-from conjoin.datasets.real import load_seoul_bikes, seoul_bikes_path
+from conjoin.datasets.real import (
+    load_seoul_bikes,
+    load_washington_bikes,
+    seoul_bikes_path,
+    washington_bikes_path,
+)
 from conjoin.datasets.synthetic import (
     SyntheticCollection,
     make_clusters,
@@ -22,6 +27,7 @@ __all__ = [
     "SyntheticCollection",
     "SyntheticOutcomes",
     "load_seoul_bikes",
+    "load_washington_bikes",
     "make_class_clusters",
     "make_class_pair",
     "make_clusters",
@@ -29,4 +35,5 @@ __all__ = [
     "make_count_clusters",
     "make_pair",
     "seoul_bikes_path",
+    "washington_bikes_path",
 ]

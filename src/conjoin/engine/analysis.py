@@ -130,6 +130,10 @@ class Analysis:
         found: Value = self._found[name]
         return found
 
+    def knows(self, name: str) -> bool:
+        """Say whether "details" or "stability" was asked for before."""
+        return name in self._found
+
     # --- results ---------------------------------------------------------------------------------
 
     def using(self, strategy: str) -> Partition:

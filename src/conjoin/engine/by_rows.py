@@ -7,11 +7,10 @@ the quicker way.
 import numpy as np
 
 from conjoin.api.request import Request
+from conjoin.engine.coordinates import basis_of_rows
 from conjoin.models.effort import works_by_rows
 from conjoin.models.problem import RowLeastSquares
-from conjoin.moments import Basis, Dealt
-from conjoin.moments.collinear import precise
-from conjoin.moments.rows import RowFolds
+from conjoin.moments import Basis, Dealt, RowFolds
 from conjoin.tables import DatasetCollection
 
 
@@ -26,6 +25,6 @@ def row_problem(
     if not works_by_rows(np.diff(data.starts), columns, folds):
         return None
     X, y, w = data.X, data.y, data.weights
-    basis = precise(X, w, Basis.from_rows(X, y, w, intercept=request.intercept))
+    basis = basis_of_rows(X, y, w, intercept=request.intercept)
     rows = RowFolds(basis.design(X), basis.response(y), w, data.starts, dealt.fold, folds)
     return basis, RowLeastSquares(rows)

@@ -28,6 +28,7 @@ from conjoin.moments.collinear import (
     Directions,
     directions_of_rows,
     is_nearly_collinear,
+    precise,
     stretched,
 )
 from conjoin.moments.folds import Dealt, fold_moments
@@ -79,6 +80,11 @@ def locate(
 
     basis, moments = settle(usual, form(usual), find, form)
     return Located(basis, moments, dealt)
+
+
+def basis_of_rows(X: FloatArray, y: FloatArray, weights: FloatArray, *, intercept: bool) -> Basis:
+    """Return the basis where rows stand for moments: slopes of all columns have one variance."""
+    return precise(X, weights, Basis.from_rows(X, y, weights, intercept=intercept))
 
 
 def settle(

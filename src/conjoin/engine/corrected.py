@@ -71,7 +71,8 @@ def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -
 
 def _nested(found: Study, others: list[SortedRows], group: IntArray, study: Study) -> Problem:
     """Return the problem whose fits outside a fold see nothing of its group."""
-    given, first = found.given, tuple(_group_of_folds(group, study))
+    given = found.given
+    first = _group_of_folds(group, study)
     if isinstance(given, Likelihood):
         family, phi = given.rows.family, given.rows.phi
         one_fold = [np.zeros(len(rows.y), dtype=int) for rows in others]
@@ -100,8 +101,8 @@ def _nested_rows(
     return RowLeastSquares(found.given.folds, tuple(made[g] for g in _group_of_folds(group, study)))
 
 
-def _group_of_folds(group: IntArray, study: Study) -> list[int]:
+def _group_of_folds(group: IntArray, study: Study) -> tuple[int, ...]:
     """Return the group of rows (n,) that each fold belongs to."""
     assert study.dealt is not None  # a learner reads rows
     F = int(study.given.folds.shape[1])
-    return [int(group[np.argmax(study.dealt.fold == f)]) for f in range(F)]
+    return tuple(int(group[np.argmax(study.dealt.fold == f)]) for f in range(F))

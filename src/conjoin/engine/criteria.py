@@ -24,6 +24,8 @@ from conjoin.tables import DatasetCollection
 
 OWN: dict[str, Callable[..., Criterion]] = {"risk": Risk, "gcv": Gcv, "validated": Validated}
 CRITERIA = (*PAIR_METHODS, *PAPER_METHODS)
+# The delta of the paper's inequalities, as an option: `delta` is the level of conjoin's verdicts.
+PAPER_DELTA = "paper_delta"
 
 
 def criterion_class(name: str) -> Callable[..., Criterion]:
@@ -53,17 +55,14 @@ def make_criterion(method: "str | Criterion", options: dict[str, Any]) -> Criter
             f"method={method!r} is unknown; expected one of {', '.join(sorted(CRITERIA))}."
         )
     make = criterion_class(method)
-    known = signature(make).parameters
+    known = [PAPER_DELTA if name == "delta" else name for name in signature(make).parameters]
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise ArgumentError(
             f"method={method!r} does not take {', '.join(f'{name}=...' for name in unknown)}; "
             f"expected some of {', '.join(known)}."
         )
-    missing = [n for n, p in known.items() if p.default is p.empty and n not in options]
-    if missing:
-        raise ArgumentError(f"method={method!r} needs the options {missing}; pass them.")
-    return make(**options)
+    return make(**{"delta" if name == PAPER_DELTA else name: options[name] for name in options})
 
 
 def pair_criterion(request: Request) -> Criterion | None:
@@ -79,10 +78,7 @@ def pair_criterion(request: Request) -> Criterion | None:
             raise ArgumentError(f"method={method!r} finds clusters itself; leave grouping out.")
         if grouping != "greedy" and method not in PAPER_METHODS:
             return None
-    options = dict(request.options)
-    if method in ("tuned", "bound"):
-        options = {"delta": request.delta, **options}
-    return make_criterion(method, options)
+    return make_criterion(method, dict(request.options))
 
 
 def to_units(collection: DatasetCollection, *, intercept: bool = True) -> list[Unit]:

@@ -16,7 +16,6 @@ from zlib import crc32
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.engine.entries import Entry, Layout, Rows
 from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn
@@ -24,8 +23,7 @@ from conjoin.learners.curves import MOST_KNOTS, CurveModel, kernel, knots_of, wh
 from conjoin.learners.rows import group_count
 from conjoin.models.partial import Family, Hyper, coefficients, fit_variances, posterior_of_rows
 from conjoin.models.problem import RowLeastSquares
-from conjoin.moments.rows import RowFolds
-from conjoin.result.fits import lines_of
+from conjoin.moments import RowFolds
 from conjoin.tables import DatasetCollection
 
 # Values of a column from which a curve may be more than a line and a bend.
@@ -108,15 +106,6 @@ def find_curves(
     return _fit(
         RowLeastSquares(wide), replace(hyper, relative=np.ones(rows.shape[0])), best, study, columns
     )
-
-
-def curves_entry(curves: Curves, study: Study, layout: Layout, rows: Rows) -> Entry:
-    """Return lines and curves as an entry of the average."""
-    intercept, slopes = lines_of(curves.coef, study.basis, study.response)
-    padded = layout.padded(slopes, layout.line_columns(corrected=False))
-    padded[:, 0, layout.positions["curves"]] = 1.0
-    held_out = curves.column.held_out
-    return Entry(intercept, padded, rows.losses(held_out), held_out)
 
 
 def _sample(table: DatasetCollection, rows: int) -> BoolArray:

@@ -14,21 +14,22 @@ losses      summed over the rows of each fold of each dataset                   
 ==========  ====================================================================  ============
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.engine.learning import LearnedColumns
+from conjoin.engine.learning import FEW_ROWS, LearnedColumns
 from conjoin.engine.study import Study
-from conjoin.families import Response
+from conjoin.families import Response, softmax
 from conjoin.models.glm_families import contrasts
+from conjoin.models.held_out import HeldOut
 from conjoin.models.problem import scale_of
 from conjoin.models.row_losses import row_losses
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
-from conjoin.strategies.stacking import find_weights
+from conjoin.strategies.stacking import find_weights, share_of_gain
 from conjoin.strategies.validation import Fitted, Validated
 from conjoin.tables import DatasetCollection
 
@@ -126,6 +127,12 @@ class Rows:
             for w in (self.table.weights, np.where(own, self.table.weights, 0.0))
         )
         return losses * scale_of(whole, tested)
+
+    def probabilities(self, held_out: FloatArray) -> HeldOut:
+        """Return the probabilities of classes that held-out linear predictors (n, L) stand for."""
+        table, own = self.table, self.tested
+        y = table.y[own].astype(np.int64)
+        return HeldOut(softmax(held_out[own]), y, table.weights[own], self.dataset[own])
 
     def mean_loss(self, losses: FloatArray) -> float:
         """Return the mean loss over datasets, by their weight, of losses (F, K)."""
@@ -260,13 +267,24 @@ def residual_entry(linear: Entry, learned: LearnedColumns, layout: Layout, rows:
     return Entry(linear.intercept, slopes, rows.losses(held_out), held_out)
 
 
+def curves_entry(learned: LearnedColumns, study: Study, layout: Layout, rows: Rows) -> Entry:
+    """Return lines and curves as an entry of the average."""
+    assert learned.curve_lines is not None
+    intercept, slopes = lines_of(learned.curve_lines, study.basis, study.response)
+    padded = layout.padded(slopes, layout.line_columns(corrected=False))
+    padded[:, 0, layout.positions["curves"]] = 1.0
+    held_out = learned.found["curves"].held_out
+    return Entry(intercept, padded, rows.losses(held_out), held_out)
+
+
 def average_entries(
     entries: Mapping[str, Entry], rows: Rows, group: IntArray, seed: int
 ) -> tuple[Entry, dict[str, float]]:
     """Return the average of entries, and its weights.
 
-    Losses are those of weights found without the held-out group, so that the weights have not seen
-    the rows they are judged on.
+    Where the average is not clearly better than lines, it is drawn towards them. Losses are those
+    of weights found without the held-out group, so that the weights have not seen the rows they are
+    judged on.
     """
     names = [name for name in AVERAGED if name in entries]
     held_out = np.stack([_held_out(entries[name]) for name in names])
@@ -276,13 +294,27 @@ def average_entries(
         part = held_out[:, kept], y[kept], rows.response, counts[kept], unit[kept]
         return find_weights(*part, seed)
 
-    weights = find(rows.tested)
-    judged = np.tensordot(weights, held_out, axes=1)
-    for g in np.unique(group[rows.tested]):
-        own = group == g
-        kept = rows.tested & ~own
-        if kept.any():
-            judged[own] = np.tensordot(find(kept), held_out[:, own], axes=1)
+    lines, few = np.array([name == "linear" for name in names]), len(y) <= FEW_ROWS
+    plain = row_losses(held_out[names.index("linear")], y, rows.response)
+
+    def cautious(kept: BoolArray) -> FloatArray:
+        kept = kept & rows.tested
+        if not kept.any():
+            return lines.astype(np.float64)
+        weights = find(kept)
+        stacked = np.tensordot(weights, held_out, axes=1)
+        if few:  # else so many rows are hardly flattered by weights of their own
+            stacked = _outside(
+                group,
+                lambda other: find(other & kept) if np.any(other & kept) else weights,
+                held_out,
+            )
+        gain = counts * (plain - row_losses(stacked, y, rows.response))
+        share = share_of_gain(gain[kept], unit[kept])
+        return share * weights + (1 - share) * lines
+
+    judged = _outside(group, cautious, held_out)
+    weights = cautious(np.ones(len(y), dtype=bool))
     entry = Entry(
         _mixed(weights, [entries[name].intercept for name in names]),
         _mixed(weights, [entries[name].slopes for name in names]),
@@ -290,6 +322,17 @@ def average_entries(
         judged,
     )
     return entry, dict(zip(names, map(float, weights)))
+
+
+def _outside(
+    group: IntArray, find: Callable[[BoolArray], FloatArray], predictions: FloatArray
+) -> FloatArray:
+    """Return averages (n, L) of predictions (S, n, L), by weights found outside a row's group."""
+    found = np.empty(predictions.shape[1:])
+    for g in range(int(group.max()) + 1):
+        own = group == g
+        found[own] = np.tensordot(find(~own), predictions[:, own], axes=1)
+    return found
 
 
 def _held_out(entry: Entry) -> FloatArray:

@@ -47,9 +47,6 @@ from conjoin.engine.learner_verdicts import (
 from conjoin.engine.placing import place_by_rows
 from conjoin.engine.spreads import spread_of_rows
 from conjoin.errors import ArgumentError
-from conjoin.families import softmax
-from conjoin.learners.schema import LearnedSchema
-from conjoin.models.held_out import HeldOut as HeldOutClasses
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
 from conjoin.result.partition import Partition
@@ -64,6 +61,7 @@ if TYPE_CHECKING:
     from conjoin.engine.learner_verdicts import LearnerJudge, Sides
     from conjoin.engine.learning import LearnedColumns
     from conjoin.grouping.merge import Step
+    from conjoin.learners.schema import LearnedSchema
     from conjoin.models.spread import Spread
     from conjoin.result.common_model import CommonModel
     from conjoin.result.course import Course
@@ -111,7 +109,7 @@ class LearnedAnalysis:
     corrected: "Analysis"
     entries: "Mapping[str, Entry]"
     weights: dict[str, float]
-    schema: LearnedSchema
+    schema: "LearnedSchema"
     layout: "Layout"
     rows: "Rows"
     learned: "LearnedColumns | None" = field(default=None, repr=False)
@@ -255,21 +253,8 @@ class LearnedAnalysis:
             return self._once(known, lambda: None)
         if not classes or entry is None or entry.held_out is None:
             return (self.linear if strategy not in OF_CLUSTERS else self.main).scored(strategy)
-        held_out, table, own = entry.held_out, self.rows.table, self.rows.tested
-        names = self.linear.facts.names
-        return self._once(
-            known,
-            lambda: score(
-                HeldOutClasses(
-                    softmax(held_out[own]),
-                    table.y[own].astype(np.int64),
-                    table.weights[own],
-                    self.rows.dataset[own],
-                ),
-                names,
-                classes,
-            ),
-        )
+        held_out, names = self.rows.probabilities(entry.held_out), self.linear.facts.names
+        return self._once(known, lambda: score(held_out, names, classes))
 
     def spread(self, strategy: str) -> "Spread":
         """Return how far targets lie from the predictions of a strategy, on held-out rows.
@@ -311,6 +296,10 @@ class LearnedAnalysis:
     def copies(self) -> int:
         """Number of rows that are exact copies of another row of their dataset."""
         return self.main.copies
+
+    def knows(self, name: str) -> bool:
+        """Say whether "details" or "stability" was asked for before."""
+        return self.main.knows(name)
 
     @property
     def stability(self) -> "Stability | None":
@@ -375,7 +364,7 @@ class LearnedAnalysis:
 
     def _make_details(self) -> "Details | None":
         details, judged = self.main.details, self._judged()
-        if not judged or details is None:
+        if details is None or not judged:
             return details
         upper = tuple(
             judged_line(line, judged[sides_of(line)]) if sides_of(line) in judged else line

@@ -14,13 +14,13 @@ from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.corrected import Analyse, correct
-from conjoin.engine.curves import Curves, curves_entry, find_curves
 from conjoin.engine.entries import (
     KINDS,
     Entry,
     Layout,
     Rows,
     average_entries,
+    curves_entry,
     engine_average,
     entries_of_learner,
     entry_of_engine,
@@ -35,11 +35,11 @@ from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
 from conjoin.progress_parts import report, split_progress
-from conjoin.strategies.validation import Validated
 from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
     from conjoin.engine.remote import Reduced
+    from conjoin.strategies.validation import Validated
 
 
 # Standard errors by which a learner must be better than lines before clusters and verdicts are
@@ -68,9 +68,6 @@ def add_learner(
     straight = held_out_average(linear, table.X, rows)
     first, second, last = split_progress(progress, *SHARES)
     learned = learn_columns(learner, table, study, straight, first)
-    curves = find_curves(table, study, learned.task.columns, learned.group)
-    if curves is not None:
-        learned = replace(learned, found={**learned.found, "curves": curves.column})
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = schema_of(learned, table, lines)
@@ -87,7 +84,7 @@ def add_learner(
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     report(last, 1, 1)
     schema = schema_of(learned, table, lines, leads=leads)
-    found = _combine(linear, corrected, learned, schema, layout, rows, straight, curves, request)
+    found = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
     return replace(found, judge=judge)
 
 
@@ -153,7 +150,6 @@ def _combine(
     layout: Layout,
     rows: Rows,
     straight: FloatArray,
-    curves: Curves | None,
     request: Request,
 ) -> LearnedAnalysis:
     """Put all strategies into one table, and average them."""
@@ -169,8 +165,8 @@ def _combine(
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
         entries["residual"] = residual_entry(entries["linear"], learned, layout, rows)
-    if curves is not None:
-        entries["curves"] = curves_entry(curves, flat.study, layout, rows)
+    if learned.curve_lines is not None:
+        entries["curves"] = curves_entry(learned, flat.study, layout, rows)
     entries |= entries_of_learner(learned, layout, rows)
     auto, shares = average_entries(entries, rows, learned.group, int(request.random_state))
     inner = {n: shares["linear"] * w for n, w in flat.strategies.weights.items()}
@@ -186,6 +182,6 @@ def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layou
 
 
 def _entry(
-    one: Validated, analysis: Analysis, layout: Layout, held_out: FloatArray, corrected: bool
+    one: "Validated", analysis: Analysis, layout: Layout, held_out: FloatArray, corrected: bool
 ) -> Entry:
     return entry_of_engine(one, analysis.study, layout, held_out, corrected=corrected)

@@ -20,6 +20,7 @@ from conjoin.engine.learning import LearningTask
 from conjoin.engine.verdicts import FIRST_LINES, MOST_INTERVALS, adjust
 from conjoin.execution import in_threads
 from conjoin.grouping import Step
+from conjoin.learners.blended import Blended
 from conjoin.learners.paired import (
     FEWEST_FOR_VERDICT,
     FEWEST_OTHERS,
@@ -83,6 +84,8 @@ class LearnerJudge:
     ) -> "LearnerJudge":
         """Deal the rows of a task; X (n, features) are the features of the table."""
         rows = task.rows
+        if isinstance(learner, Blended):  # one shape of trees for each group, as in `compare`
+            learner = learner.boosting
         dealt = deal_repeatedly(X[task.order], rows, repeats_for(learner, len(rows)), seed)
         # Learners that read rows in order see no trend from one dataset to the next.
         order = np.argsort(dealt.rank, kind="stable")

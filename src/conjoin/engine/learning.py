@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.engine.curves import find_curves
 from conjoin.engine.study import Study
 from conjoin.learners.blended import Blended
 from conjoin.learners.boosting import Boosting
@@ -35,9 +36,14 @@ FEW_CLASS_ROWS = 5_000
 # of five parts, to save time; half of so many rows are enough to learn from. From MOST_RESIDUAL on
 # there is no residual model: with so many rows the trees themselves follow each dataset.
 MANY_ROWS, MOST_RESIDUAL = 50_000, 150_000
+# Rows up to which the residual model has small steps, or several shapes of trees. It is often the
+# best of all where rows are few.
+PATIENT_ROWS = 5_000
 # Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
 # of half a million rows is hardly worse than one of a million, and each takes minutes.
 LARGE = 300_000
+# Rows that are put in order at once.
+CHUNK_ROWS = 65_536
 # How long the models with names, without, of residuals and of each dataset take in proportion, for
 # the progress bar.
 COSTS = 6, 2, 1, 1
@@ -59,12 +65,15 @@ class LearnedColumns:
     group : array (n,)
         Rows that were held out together.
     found : mapping of str to PredictedColumn
-        By kind: "named", "pooled", "residual", "separate", "clusters".
+        By kind: "named", "pooled", "residual", "separate", "clusters", "curves".
+    curve_lines : array (K, p), optional
+        The lines beside the curves, in working coordinates; None without curves.
     """
 
     task: "LearningTask"
     group: IntArray
     found: dict[str, PredictedColumn] = field(default_factory=dict)
+    curve_lines: FloatArray | None = None
 
     @property
     def learner(self) -> str:
@@ -104,8 +113,12 @@ class LearningTask:
         assert study.dealt is not None  # a learner reads rows
         group, past = groups_and_past(study)
         order = np.lexsort((table.weights, study.dealt.rank, dataset))
+        X = np.empty((len(order), len(columns.names)))
+        for start in range(0, len(order), CHUNK_ROWS):  # in parts: no second copy of all rows
+            part = slice(start, start + CHUNK_ROWS)
+            X[part] = columns.transform(table.X[order[part]])
         rows = LearnerRows(
-            columns.transform(table.X)[order],
+            X,
             table.y[order],
             table.weights[order],
             dataset[order],
@@ -206,16 +219,22 @@ def learn_columns(
     first, second, third, last = by_costs(progress, COSTS)
     found = {"named": task.column(nested=nested, keep=keep, progress=first)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
-    narrow = replace(task, learner=task.learner.narrowed(found["named"].settings).quicker())
+    chosen = task.learner.narrowed(found["named"].settings)
+    narrow = replace(task, learner=chosen.quicker())
     found["pooled"] = narrow.column(named=False, keep=keep, progress=second)
     if table.response.family == "gaussian" and n <= MOST_RESIDUAL:
         residual = task.rows.y - linear[task.order, 0]
-        found["residual"] = narrow.column(target=residual, keep=keep, progress=third)
+        patient = replace(task, learner=chosen) if n <= PATIENT_ROWS else narrow
+        found["residual"] = patient.column(target=residual, keep=keep, progress=third)
     if not keep:
         found |= separate_column(task, narrow.learner, found["pooled"])
     report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
-    return LearnedColumns(narrow, held_out_groups(study), done)
+    group = held_out_groups(study)
+    curves = None if keep else find_curves(table, study, task.columns, group)
+    if curves is None:
+        return LearnedColumns(narrow, group, done)
+    return LearnedColumns(narrow, group, {**done, "curves": curves.column}, curves.coef)
 
 
 def columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:

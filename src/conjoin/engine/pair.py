@@ -26,10 +26,7 @@ from conjoin.tables.roles import Roles
 
 def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
     """Compare two tables, or the files that they name."""
-    options = dict(request.options)
-    if request.method in ("tuned", "bound"):
-        options = {"delta": request.delta, **options}
-    criterion = make_criterion(request.method, options)
+    criterion = make_criterion(request.method, dict(request.options))
     learner = make_pair_learner(request)
     r = request
     collection = collect_rows(

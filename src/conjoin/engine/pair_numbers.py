@@ -4,11 +4,14 @@ A collection of two and a request enter, a `Comparison` leaves. The gain is the 
 separate models minus that of the joint one, so the three always agree.
 """
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest
-from conjoin.criterion import Criterion, PairScore
+from conjoin.criterion import Criterion, PairScore, Unit
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.risk import cluster_errors
 from conjoin.criterion.verdict import rows_to_settle
@@ -23,13 +26,14 @@ from conjoin.result.fits import Fit
 from conjoin.tables import DatasetCollection
 
 PAIR = [((0,), (1,))]  # the one pair of two datasets
+SIDES = ("a", "b")  # names of the two, in `known=` of the paper's methods too
 
 
 def compare_numbers(
     collection: DatasetCollection, request: PairRequest, criterion: Criterion
 ) -> Comparison:
     """Compare two datasets whose target is a number."""
-    units = to_units(collection, intercept=request.intercept)
+    units = _sides(collection, intercept=request.intercept)
     moments = Moments.stack([unit.moments for unit in units])
     basis = units[0].basis
     hint_at_classes(basis, moments, request.target, request.family)
@@ -53,6 +57,7 @@ def compare_numbers(
         seed = int(request.random_state)
         score = criterion.compare(*(criterion.prepare(unit, seed) for unit in units))
         join = score.join
+    spread = getattr(criterion, "spread", None)  # Algorithm 2 has one: its score is random
     return Comparison(
         verdict=verdict,
         join=join,
@@ -67,6 +72,8 @@ def compare_numbers(
         phi=score.phi * scale,
         psi=score.psi * scale,
         alpha=score.alpha,
+        proxy_acc=score.proxy_acc,
+        spread=None if spread is None else partial(spread, units, int(request.random_state)),
         method=request.method_name,
         fit_a=fit_a,
         fit_b=fit_b,
@@ -75,6 +82,12 @@ def compare_numbers(
         error_joined=fit_joined.error,
         few_rows_decide=bool(found.heavy[0]),
     )
+
+
+def _sides(collection: DatasetCollection, *, intercept: bool) -> list[Unit]:
+    """Return the two datasets under the names a and b: random draws do not depend on file names."""
+    units = to_units(collection, intercept=intercept)
+    return [replace(unit, names=(name,), title=unit.label) for name, unit in zip(SIDES, units)]
 
 
 def _fit(facts: DatasetFacts, basis: Basis, moments: Moments, noise: FloatArray) -> Fit:

@@ -25,8 +25,7 @@ from conjoin.models.partial import (
     posterior,
     posterior_of_rows,
 )
-from conjoin.moments import Moments
-from conjoin.moments.rows import RowMoments
+from conjoin.moments import Moments, RowMoments
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.strategies.plan import Start, start_values
 from conjoin.strategies.refits import PartialPooling, Refit, SoftClusters

@@ -39,7 +39,9 @@ def reading(
         yield _read_table(data, roles, request, request.columns, rows_needed, alone)
         return
     with ExitStack() as stack:
-        opened = open_source(data, by=request.by or (), query=request.query)
+        opened = open_source(
+            data, by=request.by or (), query=request.query, unsafe_query=request.unsafe_query
+        )
         source = stack.enter_context(opened)
         stack.enter_context(source.reading())
         roles = _roles(request, source.by or request.by)

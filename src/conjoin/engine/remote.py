@@ -11,7 +11,7 @@ of rows. Folds are those of `moments.folds` (`engine.remote_folds`).
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -36,9 +36,11 @@ from conjoin.tables.dataset import limits_of
 from conjoin.tables.encoding import Number
 from conjoin.tables.frame import one_row
 from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
-from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
+
+if TYPE_CHECKING:
+    from conjoin.tables.roles import Roles
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
 # grows with the square; with more features the rows are fetched.
@@ -101,7 +103,7 @@ def rows_stay_remote(frame: nw.LazyFrame[Any], sample_rows: int | None = None) -
 
 def reduce(
     frame: nw.LazyFrame[Any],
-    roles: Roles,
+    roles: "Roles",
     *,
     missing: str,
     folds: int,
@@ -209,7 +211,7 @@ def _form(
 
 
 def _reduce(
-    table: "Encoded", dealing: RemoteFolds, basis: Basis, roles: Roles, weight: float
+    table: "Encoded", dealing: RemoteFolds, basis: Basis, roles: "Roles", weight: float
 ) -> "_Sums":
     """Form the moments, in coordinates that suit the columns; `weight` is the mean one."""
 
@@ -242,7 +244,7 @@ class _Sums:
 
 
 def _assemble(
-    sums: dict[str, Any], roles: Roles, basis: Basis, folds: int, weight: float
+    sums: dict[str, Any], roles: "Roles", basis: Basis, folds: int, weight: float
 ) -> "_Sums":
     """Put sums of products in a basis together: names of datasets and moments (K, F)."""
     features = len(basis.scale)

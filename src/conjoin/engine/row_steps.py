@@ -42,7 +42,7 @@ UNKNOWN = (float("nan"), float("nan"))
 class RowAnalysis(Analysis):
     """An analysis of datasets that are too small for a search, for verdicts and for own fits."""
 
-    def ledger(self, most: int | None, progress: "Progress | None" = None) -> "tuple[Merge, ...]":
+    def ledger(self, most: int | None, progress: Progress | None = None) -> "tuple[Merge, ...]":
         """Return nothing: no join was judged."""
         return ()
 

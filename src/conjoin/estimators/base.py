@@ -6,8 +6,7 @@ dataset comes from; `engine.run` does the work.
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from conjoin._typing import AnyArray, FloatArray, Progress
+from conjoin._typing import AnyArray, FloatArray
 from conjoin.api.request import PredictionOptions, Request, check_interval, refuse_renamed
 from conjoin.checks import check_choice
 from conjoin.engine.run import run
@@ -32,6 +31,7 @@ from conjoin.estimators.files import load_estimator, save_estimator
 from conjoin.estimators.found import Found
 from conjoin.estimators.input import (
     Layout,
+    array_columns,
     arrow_of_array,
     by_columns,
     check_there,
@@ -46,7 +46,7 @@ from conjoin.estimators.input import (
     with_names,
 )
 from conjoin.learners.beside import Trusted
-from conjoin.progress import progress_bar
+from conjoin.progress import progress_of_call
 from conjoin.report.notebook import notebook_view
 from conjoin.result.values import Assignment
 from conjoin.tables.roles import Roles
@@ -103,6 +103,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         limit: bool = PredictionOptions.limit,
         representation: Any = Request.representation,
         random_state: int = Request.random_state,
+        feature_names: Sequence[str] | None = None,
         verbose: bool = False,
     ) -> None:
         self.by = by
@@ -128,6 +129,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         self.limit = limit
         self.representation = representation
         self.random_state = random_state
+        self.feature_names = feature_names
         self.verbose = verbose
 
     # --- fitting ---------------------------------------------------------------------------------
@@ -184,7 +186,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         alone = all(len(table[name].drop_null().unique()) == 1 for name in by)
         if alone:
             self._warn_of_one()
-        with self._progress() as progress:
+        with progress_of_call(verbose=self.verbose) as progress:
             self.result_ = run(self._request(roles), table, progress, alone=alone)
         self._layout = layout
         self._set_fitted()
@@ -253,7 +255,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
                 ensure_min_samples=2,
                 y_numeric=numbers,
             )
-            names = [f"x{j}" for j in range(X.shape[1])]
+            names = array_columns(X.shape[1], self.feature_names)
             table = arrow_of_array(X, names, by_columns(self.by, names, positions=True))
         return table, np.asarray(y, dtype=np.float64) if numbers else np.asarray(y)
 
@@ -277,15 +279,6 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
             weights = free_name("sample_weight", table.column_names)
             table = with_column(table, weights, w).filter(pa.array(w > 0))
         return table, Roles(target, by, None, weights)
-
-    @contextmanager
-    def _progress(self) -> Iterator[Progress | None]:
-        """Show a progress bar if `verbose` is true."""
-        if not self.verbose:
-            yield None
-            return
-        with progress_bar("Finding what to join", stays=True) as progress:
-            yield progress
 
     def _warn_of_one(self) -> None:
         """Say that a single dataset is not joined with anything."""
@@ -388,13 +381,15 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
 
     # --- files -----------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, evidence: bool = False) -> None:
         """Write the fitted estimator to a file without rows or code.
 
         Parameters
         ----------
         path : str or Path
             The file; `load` of the same class reads it, and `conjoin.load` reads its result.
+        evidence : bool, default False
+            As in `Partition.save`.
 
         Raises
         ------
@@ -416,7 +411,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         ...     conjoin.JoinRegressor.load(f"{folder}/model.json").clusters_
         [['d1', 'd2'], ['d3', 'd4']]
         """
-        save_estimator(self, self._fitted, self._layout, path)
+        save_estimator(self, self._fitted, self._layout, path, evidence=evidence)
 
     @classmethod
     def load(cls, path: str | Path, *, trusted: Trusted = None) -> Self:

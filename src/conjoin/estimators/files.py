@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 Estimator = TypeVar("Estimator", bound="Join")
 
 
-def save_estimator(model: "Join", result: "Partition", layout: Layout, path: str | Path) -> None:
-    """Write a fitted estimator to a file."""
+def save_estimator(
+    model: "Join", result: "Partition", layout: Layout, path: str | Path, *, evidence: bool
+) -> None:
+    """Write a fitted estimator to a file; `evidence` is that of `result.store`."""
     if result.representation is not None:
         _ = result.representation.layers  # raises an error if it is no network
     params = model.get_params(deep=False)
@@ -43,7 +45,7 @@ def save_estimator(model: "Join", result: "Partition", layout: Layout, path: str
         "layout": asdict(layout),
         "named": hasattr(model, "feature_names_in_"),
     }
-    save(result, path, extra)
+    save(result, path, extra, evidence=evidence)
 
 
 def load_estimator(

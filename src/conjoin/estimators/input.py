@@ -1,7 +1,8 @@
 """What estimators take as X and groups, as one Arrow table with named columns.
 
 Frames, arrays and names of datasets enter; one Arrow table leaves. Frames keep columns of any type,
-and columns are found by name. Columns of arrays are found by position and named x0, x1, and so on.
+and columns are found by name. Columns of arrays are found by position; they are named x0, x1, and
+so on, or by `feature_names`.
 The dataset of a row is named in a column of X (`by`) or in an array beside it (`groups`).
 """
 
@@ -96,15 +97,33 @@ def by_columns(by: Any, columns: Sequence[str], *, positions: bool) -> tuple[str
         raise ArgumentError("by is empty; name a column, or leave it out and pass groups=...")
     if not positions:
         return tuple(str(one) for one in wanted)
+    found = []
     for one in wanted:
+        if isinstance(one, str) and one in columns:
+            found.append(one)
+            continue
         if isinstance(one, bool) or not isinstance(one, Integral):
             raise ArgumentError(
                 f"by={one!r} is no position, but X is an array, whose columns have no names; pass "
-                "a whole number such as by=0, or a frame."
+                "a whole number such as by=0, feature_names=[...], or a frame."
             )
         if not -len(columns) <= int(one) < len(columns):
             raise ArgumentError(f"by={one} is no column of X, which has {len(columns)} columns.")
-    return tuple(columns[int(one)] for one in wanted)
+        found.append(columns[int(one)])
+    return tuple(found)
+
+
+def array_columns(count: int, names: Sequence[str] | None) -> list[str]:
+    """Return the names of an array's columns: those given, or x0, x1 and so on."""
+    if names is None:
+        return [f"x{j}" for j in range(count)]
+    found = [str(name) for name in names]
+    if len(found) != count or len(set(found)) != count:
+        raise ArgumentError(
+            f"feature_names has {len(set(found))} different names, but X has {count} columns; "
+            "give one name for each column."
+        )
+    return found
 
 
 def with_names(

@@ -24,8 +24,8 @@ from conjoin.text import quoted
 
 # Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
 # and sample_weight; the family and the intercept have parameters of their own.
-NOT_HERE = ("target", "by", "features", "weights", "columns", "sample_rows", "query", "family",
-            "intercept", "interval")  # fmt: skip
+NOT_HERE = ("target", "by", "features", "weights", "columns", "sample_rows", "query",
+            "unsafe_query", "family", "intercept", "interval")  # fmt: skip
 
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)
@@ -45,8 +45,12 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         Least squares for numbers, or a log-linear model for counts.
     fit_intercept : bool, default True
         Whether models have an intercept.
+    feature_names : sequence of str, optional
+        Names of the columns of X where X is an array, such as the output of a ColumnTransformer
+        (its `get_feature_names_out()`); by default x0, x1 and so on. `by` can then be a name.
     verbose : bool, default False
-        Whether a progress bar is shown on standard error.
+        Whether a progress bar is shown on standard error from the start. By default one appears on
+        a terminal if fitting takes more than three seconds.
 
     Attributes
     ----------
@@ -132,6 +136,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         limit: bool = PredictionOptions.limit,
         representation: Any = Request.representation,
         random_state: int = Request.random_state,
+        feature_names: Sequence[str] | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(
@@ -158,6 +163,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             limit=limit,
             representation=representation,
             random_state=random_state,
+            feature_names=feature_names,
             verbose=verbose,
         )
         self.family = family
@@ -259,8 +265,12 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
     {options}
     fit_intercept : bool, default True
         Whether models have an intercept.
+    feature_names : sequence of str, optional
+        Names of the columns of X where X is an array, such as the output of a ColumnTransformer
+        (its `get_feature_names_out()`); by default x0, x1 and so on. `by` can then be a name.
     verbose : bool, default False
-        Whether a progress bar is shown on standard error.
+        Whether a progress bar is shown on standard error from the start. By default one appears on
+        a terminal if fitting takes more than three seconds.
 
     Attributes
     ----------

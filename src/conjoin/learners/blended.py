@@ -9,10 +9,10 @@ shape is enough, and several would take too long: `Boosting` then chooses one.
 ==========  ====================================================================  ============
 symbol      meaning                                                               shape
 ==========  ====================================================================  ============
-f_s         prediction of shape s, of rows that its trees have not seen           (S, n, 1)
+f_s         prediction of shape s, of rows that its trees have not seen           (S, n, L)
 v           weights from all rows, not negative, sum one                          (S,)
 v_-g        weights from the rows outside group g                                 (S,)
-held_out    sum of v_-g,s f_s at the rows of group g: no row chose its weights    (n, 1)
+held_out    sum of v_-g,s f_s at the rows of group g: no row chose its weights    (n, L)
 ==========  ====================================================================  ============
 """
 
@@ -29,8 +29,9 @@ from conjoin.strategies.stacking import find_weights
 
 # Shapes of trees that are averaged, all of which cost little with few rows.
 PARTS = ("usual", "small", "tiny", "random", "sampled")
-# Rows up to which shapes are averaged. All of them are cross-fitted and nested, which takes about
-# twice the time of choosing one; with more rows the gain shrinks and the time grows.
+# Rows, times lines of a row, up to which shapes are averaged. All of them are cross-fitted and
+# nested, which takes about twice the time of choosing one; with more rows the gain shrinks and the
+# time grows.
 MOST_ROWS = 5_000
 # Shapes with a smaller weight are left out: they would cost more than they bring.
 LEAST_WEIGHT = 0.1
@@ -46,12 +47,14 @@ def blended(learner: Boosting) -> "Boosting | Blended":
 
 @dataclass(frozen=True)
 class Blended:
-    """Boosted trees of several shapes where numbers are predicted from few rows.
+    """Boosted trees of several shapes where rows are few.
 
     Parameters
     ----------
     boosting : Boosting
-        What is trained; with many rows, and for classes and counts, it alone.
+        What is trained; with many rows it alone.
+    shapes : tuple of str
+        Shapes of trees that are averaged.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Blended:
     """
 
     boosting: Boosting
+    shapes: tuple[str, ...] = PARTS
 
     @property
     def name(self) -> str:
@@ -86,13 +90,13 @@ class Blended:
     ) -> CrossFitted:
         """Predict each group of rows by trees of the others, averaged over shapes."""
         # Models that are kept predict the rows of a large table, for which one shape is enough.
-        if keep or len(rows) > MOST_ROWS or rows.response.family != "gaussian":
+        if keep or len(rows) * rows.lines > MOST_ROWS:
             return self.boosting.cross_fit(rows, group, progress, keep=keep)
         quick, found = self.boosting.quicker(), []
-        for done, shape in enumerate(PARTS):
+        for done, shape in enumerate(self.shapes):
             found.append(replace(quick, shape=shape).cross_fit(rows, group))
             if progress is not None:
-                progress(done + 1, len(PARTS))
+                progress(done + 1, len(self.shapes))
         weights = self._weights(found, rows, np.ones(len(rows), dtype=bool))
         kept = [part for part, weight in zip(found, weights) if weight >= LEAST_WEIGHT]
         weights = self._weights(kept, rows, np.ones(len(rows), dtype=bool))
@@ -112,13 +116,17 @@ class Blended:
         models = tuple(self.boosting.fit(rows, one) for one in settings["parts"])
         return BlendedModel(models, tuple(one["weight"] for one in settings["parts"]))
 
-    def narrowed(self, settings: dict[str, Any]) -> Boosting:
-        """Return boosting with the shape of the largest weight."""
-        return self.boosting.narrowed(settings)
+    def narrowed(self, settings: dict[str, Any]) -> "Boosting | Blended":
+        """Return the same with the shapes that were kept, the largest weight first."""
+        if "parts" not in settings:
+            return self.boosting.narrowed(settings)
+        kept = sorted(settings["parts"], key=lambda part: -float(part["weight"]))
+        return Blended(self.boosting, tuple(str(part["shape"]) for part in kept))
 
-    def quicker(self) -> "Blended":
-        """Return the same with larger steps."""
-        return Blended(self.boosting.quicker())
+    def quicker(self) -> "Boosting | Blended":
+        """Return boosting with larger steps, and with the best shape once shapes are chosen."""
+        quick = self.boosting.quicker()
+        return Blended(quick) if self.shapes == PARTS else replace(quick, shape=self.shapes[0])
 
     def for_few_rows(self) -> Boosting | None:
         """Return boosting for a single dataset of few rows."""
@@ -143,7 +151,7 @@ class Blended:
 
 
 def _stacked(parts: list[CrossFitted]) -> FloatArray:
-    """Return f_s (S, n, 1)."""
+    """Return f_s (S, n, L)."""
     return np.stack([one.held_out for one in parts])
 
 

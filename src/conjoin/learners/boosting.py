@@ -15,7 +15,7 @@ same for any order of rows and any number of threads.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.checks import check_count
 from conjoin.errors import ArgumentError, ConjoinError, ReadError
 from conjoin.execution import stop_if_interrupted, usable_cores
-from conjoin.learners.in_step import Fold, train, train_in_step
+from conjoin.learners.in_step import Fold, in_chunks, train, train_in_step
 from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
 from conjoin.learners.tree_text import without_ranges
 from conjoin.progress_parts import report, split_progress
@@ -68,6 +68,9 @@ ENOUGH_FOR_LARGE = 5_000
 # each other, and on a busy machine they wait very long. Models of groups are trained side by side,
 # each with a thread of its own.
 FEW_FOR_THREADS = 100_000
+# Rows whose values say where bins end, as in LightGBM itself. More rows are cut into bins in parts,
+# so that there is no second copy of all of them.
+BINNED_ROWS = 200_000
 # Rows times trees that are predicted at once: about a second, so that Ctrl-C is heard.
 MOST_AT_ONCE = 20_000_000
 # Step of each round; shapes compete in steps that are FASTER times as large, which ranks them as
@@ -266,7 +269,10 @@ class Boosting:
             "seed": self.random_state,
             "num_threads": max(_threads(len(rows)) // side_by_side, 1),
             "deterministic": True,
-            "force_row_wise": True,
+            # By rows, sums depend on the number of threads in their last digit; by columns they do
+            # not. With few rows there is one thread, and by rows is quicker.
+            "force_row_wise": len(rows) < FEW_FOR_THREADS,
+            "force_col_wise": len(rows) >= FEW_FOR_THREADS,
             "feature_pre_filter": False,
             "verbosity": -1,
         }
@@ -324,48 +330,45 @@ class _Data:
     """Rows in the form that LightGBM takes: the dataset as last column, a standardised target."""
 
     rows: LearnerRows
-    design: FloatArray
     center: float
     scale: float
 
     @classmethod
     def of(cls, rows: LearnerRows) -> "_Data":
-        design = with_dataset(rows.X, rows.dataset) if rows.named else rows.X
         if rows.response.family != "gaussian":
-            return cls(rows, design, 0.0, 1.0)
+            return cls(rows, 0.0, 1.0)
         center = float(np.average(rows.y, weights=rows.w))
         scale = float(np.sqrt(np.average((rows.y - center) ** 2, weights=rows.w)))
-        return cls(rows, design, center, scale if scale > 0 else 1.0)
+        return cls(rows, center, scale if scale > 0 else 1.0)
+
+    def design(self, rows: Any) -> FloatArray:
+        """Return some rows as LightGBM sees them."""
+        X, dataset = self.rows.X[rows], self.rows.dataset[rows]
+        return with_dataset(X, dataset) if self.rows.named else X
 
     @cached_property
     def whole(self) -> Any:
         """The rows as LightGBM's dataset, cut into bins once."""
-        rows = self.rows
-        names = list(rows.categories) + ([self.design.shape[1] - 1] if rows.named else [])
-        return (
-            load_lightgbm()
-            .Dataset(
-                self.design,
-                (rows.y - self.center) / self.scale,
-                weight=rows.w,
-                categorical_feature=names,
-                # LightGBM's number of threads is one for the whole process: the last object that
-                # is made sets it, so datasets have to name it too.
-                params={
-                    "feature_pre_filter": False,
-                    "verbosity": -1,
-                    "num_threads": _threads(len(rows)),
-                    **({"min_data_in_bin": 1} if len(rows) < FEW_FOR_BINS else {}),
-                },
-            )
-            .construct()
-        )
+        rows, n = self.rows, len(self.rows)
+        names = list(rows.categories) + ([rows.X.shape[1]] if rows.named else [])
+        # LightGBM's number of threads is one for the whole process: the last object that is made
+        # sets it, so datasets have to name it too.
+        params = {"feature_pre_filter": False, "verbosity": -1, "num_threads": _threads(n)}
+        if n < FEW_FOR_BINS:
+            params["min_data_in_bin"] = 1
+        make = partial(load_lightgbm().Dataset, params=params, categorical_feature=names)
+        y = (rows.y - self.center) / self.scale
+        if n <= BINNED_ROWS:
+            return make(self.design(slice(None)), y, weight=rows.w).construct()
+        some = np.linspace(0, n - 1, BINNED_ROWS).astype(np.int64)
+        first = make(self.design(some), y[some]).construct()
+        return make(in_chunks(self.design, n), y, weight=rows.w, reference=first).construct()
 
     def held_out(self, fold: Fold, rounds: int) -> FloatArray:
         """Return linear predictors (n, lines) of the held-out rows of a fold."""
         if not self.limited:  # scores are predictions already
             return restored(fold.scores(rounds), self.center, self.scale, self.limited)
-        design = self.design[fold.rows]
+        design = self.design(fold.rows)
         raw = fold.booster.predict(design, num_iteration=fold.trees[rounds - 1], raw_score=True)
         return restored(raw, self.center, self.scale, self.limited)
 

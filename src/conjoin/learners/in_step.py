@@ -6,7 +6,7 @@ trained side by side in threads, a few rounds at a time, so that all of them sto
 best round. After every round training looks whether it was interrupted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from conjoin.execution import in_threads, stop_if_interrupted
 # Rounds of one group before the others follow: threads then wait little for each other, and at most
 # this many rounds too many are trained.
 BLOCK = 10
+# Rows that are cut into bins at once.
+CHUNK_ROWS = 65_536
 # Rows from which groups are trained in threads: a round of fewer takes less time than the change
 # from one thread to another.
 FEWEST_FOR_THREADS = 10_000
@@ -137,6 +139,23 @@ def _last_round(curve: FloatArray, patience: int) -> int | None:
         elif i - best >= patience:
             return i + 1
     return None
+
+
+def in_chunks(design: Callable[[Any], FloatArray], n: int) -> Any:
+    """Return n rows as LightGBM reads them in parts; `design` makes some of them."""
+    from lightgbm import Sequence as Chunks
+
+    class Rows(Chunks):
+        batch_size = CHUNK_ROWS
+
+        def __getitem__(self, rows: Any) -> FloatArray:
+            stop_if_interrupted()
+            return design(rows)
+
+        def __len__(self) -> int:
+            return n
+
+    return Rows()
 
 
 def train(parameters: dict[str, Any], data: Any, rounds: int) -> Any:

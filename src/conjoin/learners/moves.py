@@ -97,5 +97,5 @@ def _trained(
     return in_threads(
         lambda g: learner.fit(rows.take(inside & rows.outside(group, g)), settings),
         groups,
-        alone=False,
+        alone=not learner.in_threads,
     )

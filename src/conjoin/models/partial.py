@@ -36,8 +36,7 @@ from scipy.optimize import minimize
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.models.row_space import RowPosterior, Variances, row_gradient, row_posterior
-from conjoin.moments import Moments
-from conjoin.moments.rows import RowMoments
+from conjoin.moments import Moments, RowMoments
 
 # --- priors: (median, standard deviation of the logarithm), in units of the target's variance ---
 

@@ -13,8 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.moments import Forward, Moments
-from conjoin.moments.rows import RowFolds, RowMoments
+from conjoin.moments import Forward, Moments, RowFolds, RowMoments
 
 # Mean square change of eta, with rows counted by their curvature, up to which moments are kept. It
 # is a change of 0.03 in the log-odds: far below the standard error of any fit to real data, while

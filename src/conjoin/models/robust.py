@@ -23,8 +23,7 @@ from conjoin.models.effort import works_by_rows
 from conjoin.models.ols import fit_ols
 from conjoin.models.outliers import medians, robust_spreads
 from conjoin.models.row_space import row_shrunk
-from conjoin.moments import Moments
-from conjoin.moments.rows import RowMoments
+from conjoin.moments import Moments, RowMoments
 
 # Distance in spreads from which a row counts less. With 1.345 (Huber) the fit needs 5 % more rows
 # than least squares where the noise is normal.

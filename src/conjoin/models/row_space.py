@@ -27,7 +27,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
-from conjoin.moments.rows import RowMoments
+from conjoin.moments import RowMoments
 
 
 class Variances(NamedTuple):
@@ -57,6 +57,7 @@ class RowPosterior:
     W: FloatArray
     mu: FloatArray
     C: FloatArray
+    A: FloatArray
     log_evidence: float
 
     @property
@@ -103,7 +104,7 @@ def row_posterior(rows: RowMoments, variances: Variances) -> RowPosterior:
     known = precision > 0
     logdet += float(np.linalg.slogdet(total)[1]) - float(np.log(precision[known]).sum())
     log_evidence = -0.5 * (float(P[-1, -1] - P[:-1, -1] @ mu) + logdet)
-    return RowPosterior(rows, variances, factors, W, mu, C, log_evidence)
+    return RowPosterior(rows, variances, factors, W, mu, C, P[:-1, :-1], log_evidence)
 
 
 def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:
@@ -112,8 +113,7 @@ def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:
     noise, root, precision = variances
     active = post.active
     r2 = root[active] ** 2
-    Wx = post.W[:, :-1]
-    A = (Wx.T @ Wx) / noise
+    Wx, A = post.W[:, :-1], post.A
     spread = float(np.sum(A * post.C)) + float(np.sum(r2 * np.diagonal(A)[active]))
     WC = Wx @ post.C
     residual, squares = 0.0, -r2 * np.diagonal(A)[active]

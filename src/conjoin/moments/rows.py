@@ -104,6 +104,19 @@ class RowMoments(Moments):
         """The batch axes."""
         return (len(self.n),)
 
+    def take(self, kept: BoolArray) -> "RowMoments":
+        """Return the moments of some datasets, by a mask (K,)."""
+        number, parts, blocks, begin = np.cumsum(kept) - 1, [self.A[:0]], [], 0
+        for block in self.blocks:
+            own = kept[block.datasets]
+            rows = block.stack(self.A)[own].reshape(-1, self.A.shape[1])
+            if own.any():
+                place = slice(begin, begin + len(rows))
+                blocks.append(Block(number[block.datasets[own]], place, block.size))
+                parts.append(rows)
+                begin += len(rows)
+        return RowMoments(np.concatenate(parts), tuple(blocks), self.n[kept], self.w[kept])
+
     def by_block(self) -> Iterator[tuple[IntArray, FloatArray]]:
         """Give datasets (B,) of one size, with their rows of A (B, size, p + 1)."""
         for block in self.blocks:

@@ -1,13 +1,13 @@
 """BiFactor multi-task learning (Murugesan, Carbonell, Yang 2017), on moments.
 
-    minimise   sum_k |y_k - c_k - X_k w_k|^2 + LEVEL_ROWS c_k^2   +   ridge (|F|^2 + |T|^2)
-    over       F, T, c,   with   w_k = F t_k,   so that the slopes of all datasets are W = T F'
+    minimise   sum_k |y_k - c_k - X_k w_k|^2 + LEVEL_ROWS c_k^2
+               + ridge { tr(F' Sigma^-1 F) + tr(T' Omega^-1 T) }
+    over       F, T, c, Sigma, Omega   with   w_k = F t_k,   tr Sigma = tr Omega = r
 
-Moments of the datasets enter; factors, coefficients and clusters of datasets leave. All datasets
-share the r columns of F; each has its own weights for them, a row of T. Given T, the best F is a
-ridge regression, and given F, so is each row of T. The two are solved in turns, from moments alone.
-At the cheapest split of W into F and T, the cost is 2 ridge times the sum of W's singular values.
-So with r = min(p, K) this is trace-norm regression, which has one minimum.
+Moments of the datasets enter; factors, covariances and coefficients leave. All datasets share the r
+columns of F; each has its own weights for them, a row of T. So the slopes of all datasets are
+W = T F'. Given T, the best F is a ridge regression, and given F, so is each row of T. The two are
+solved in turns, from moments alone. `bifactor_choice` chooses rank and ridge and finds clusters.
 
 ==========  ==================================================================  ============
 symbol      meaning                                                             shape
@@ -15,33 +15,44 @@ symbol      meaning                                                             
 H, h, q     moments of the slopes, the levels c minimised out                   (K, p, p) ...
 F           feature factor                                                      (p, r)
 T           task factor, G in the publication (here G is a Gram matrix)         (K, r)
+Sigma       how features relate to features                                     (p, p)
+Omega       how tasks relate to tasks                                           (K, K)
 W           slopes of the datasets, T F'                                        (K, p)
 c           levels: the intercepts of the datasets                              (K,)
 ==========  ==================================================================  ============
 
-The published method also has two matrices that relate features to features and tasks to tasks;
-here both are the identity. Its TriFactor has a third factor in the middle, W = T S F'. With ridge
-costs that adds nothing: the rank is still that of the smaller factor.
+**Covariances.** The best Sigma for given F is r (F F')^1/2 / |F|_*, with |.|_* the sum of singular
+values; its cost is |F|_*^2 / r. So learning both matrices means: minimise
+`|F|_*^2 / r + |T|_*^2 / r`. At the cheapest split of W into F and T this is
+`2/r (sum of the roots of W's singular values)^2`. It favours a low rank more than the sum of
+singular values does. Alternating with Sigma itself would not work for r < p: it has rank r, so F
+could never leave its first column space. The r x r matrix r (F'F)^1/2 / |F|_*, on the other side
+of F, has the same cost and leaves F free.
+
+**Identity.** With both matrices fixed, the cost at the cheapest split is 2 times the sum of W's
+singular values. With r = min(p, K) this is trace-norm regression, which has one minimum. The fit
+with learned matrices starts from it. The trace r makes both costs equal where all singular values
+are equal, so the same ridges suit both. Another trace only changes the unit of the ridge.
+
+TriFactor has a third factor in the middle, W = T S F'. With ridge costs that adds nothing: the
+rank is still that of the smaller factor.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.linalg import LinearOperator, cg
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray
+from conjoin.errors import ArgumentError
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
 from conjoin.moments.resample import stream
 
-# Settings that cross-validation chooses from. Ranks above min(p, K) are cut to it; steps of about
-# 1.5 to 2 keep the number of fits small.
-RANKS = (1, 2, 3, 5, 8, 12)
-# In units of `noise_ridge`. At 1 pure noise is shrunk to zero; more would only remove signal.
-RIDGES = (0.03, 0.1, 0.3, 1.0)
+Covariances: TypeAlias = Literal["learned", "identity"]
+COVARIANCES: tuple[Covariances, ...] = ("learned", "identity")
 # A dataset's level is shrunk towards the common mean as if by one more row. Without it a dataset
 # of one row would put its noise into its level.
 LEVEL_ROWS = 1.0
@@ -49,7 +60,6 @@ LEVEL_ROWS = 1.0
 TURNS = 1000
 # Turns end when the objective falls by less than this share of the target's squares.
 TOLERANCE = 1e-9
-ROUGH = 1e-6  # the same while settings are compared: differences between settings are far larger
 # Up to this many entries of F, its equations are written out as one matrix (of 1200 x 1200 at most,
 # 12 MB) and solved exactly; above it, by conjugate gradients.
 MOST_UNKNOWNS = 1200
@@ -61,7 +71,6 @@ GRADIENT_TOLERANCE, GRADIENT_STEPS = 1e-10, 100
 START_SHRINKAGE = 0.1
 # Share of the target's variance that is taken as noise where no degrees of freedom are left.
 GUESSED_NOISE = 0.5
-MOST_CLUSTERS = 15  # largest number of clusters tried; each is fitted in every fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +124,8 @@ class BiFactor:
         Weight of the ridge cost.
     intercept : bool
         Whether the first column of the moments is the intercept.
+    covariances : {"learned", "identity"}
+        Whether Sigma and Omega were learned.
     objective : tuple of float
         Value of the objective after each turn.
     """
@@ -124,7 +135,18 @@ class BiFactor:
     levels: FloatArray
     ridge: float
     intercept: bool
+    covariances: Covariances
     objective: tuple[float, ...]
+
+    @property
+    def Sigma(self) -> FloatArray:
+        """Relation of the features, (p, p): r (F F')^1/2 / |F|_*, or the identity."""
+        return _relation(self.F, self.covariances)
+
+    @property
+    def Omega(self) -> FloatArray:
+        """Relation of the tasks, (K, K): r (T T')^1/2 / |T|_*, or the identity."""
+        return _relation(self.T, self.covariances)
 
     @property
     def slopes(self) -> FloatArray:
@@ -146,9 +168,9 @@ def fit_bifactor(
     ridge: float,
     *,
     intercept: bool = True,
+    covariances: Covariances = "learned",
     start: FloatArray | None = None,
     restarts: int = 0,
-    seed: int = 0,
     tolerance: float = TOLERANCE,
 ) -> BiFactor:
     """Fit factors of a given rank and ridge to the moments of K datasets.
@@ -163,19 +185,25 @@ def fit_bifactor(
         Weight of the ridge cost; `noise_ridge` gives its scale.
     intercept : bool, default True
         Whether the first column of the moments is the intercept.
+    covariances : {"learned", "identity"}, default "learned"
+        Whether Sigma and Omega are learned, as published, or fixed at the identity.
     start : array, shape (p, r), optional
         Feature factor to start from; by default the leading directions of the slopes that each
         dataset has on its own.
     restarts : int, default 0
-        Number of further random starts. The fit with the smallest objective is returned.
-    seed : int, default 0
-        Random seed of the restarts.
+        Number of further random starts, the same in every call. The fit with the smallest
+        objective is returned.
     tolerance : float, default 1e-9
         Turns end when the objective falls by less than this share of the target's squares.
 
     Returns
     -------
     BiFactor
+
+    Raises
+    ------
+    ArgumentError
+        If `covariances` is unknown.
 
     Examples
     --------
@@ -186,16 +214,22 @@ def fit_bifactor(
     >>> fit_bifactor(moments, rank=1, ridge=1e-6, intercept=False).slopes.round(3).tolist()
     [[1.0], [2.0]]
     """
+    if covariances not in COVARIANCES:
+        raise ArgumentError(
+            f"covariances={covariances!r} is unknown; expected 'learned' or 'identity'."
+        )
     data = Slopes.of(moments, intercept=intercept)
     rank = max(1, min(rank, *data.h.shape))
     starts = [_own_directions(data, rank) if start is None else start[:, :rank]]
     for i in range(restarts):
-        rng = stream(seed, "bifactor", str(i))
+        rng = stream(0, "bifactor", str(i))
         starts.append(rng.standard_normal((data.h.shape[1], rank)))
     fits = [_alternate(data, F, ridge, tolerance) for F in starts]
+    if covariances == "learned":
+        fits = [_alternate(data, F, ridge, tolerance, learn=True) for F, _, _ in fits]
     F, T, trace = min(fits, key=lambda fit: fit[2][-1])
     levels = data.start - linalg.dot(data.center, T @ F.T)
-    return BiFactor(F, T, levels, ridge, intercept, tuple(trace))
+    return BiFactor(F, T, levels, ridge, intercept, covariances, tuple(trace))
 
 
 def noise_ridge(moments: Moments, *, intercept: bool = True) -> float:
@@ -228,21 +262,52 @@ def _own_directions(data: Slopes, rank: int) -> FloatArray:
     return directions
 
 
+def _relation(factor: FloatArray, covariances: Covariances) -> FloatArray:
+    """Return r (A A')^1/2 / |A|_* of a factor A (m, r), or the identity (m, m)."""
+    if covariances == "identity":
+        return np.eye(len(factor))
+    U, s, _ = np.linalg.svd(factor, full_matrices=False)
+    scale = factor.shape[1] / max(float(s.sum()), np.finfo(float).tiny)
+    relation: FloatArray = scale * (U * s) @ U.T
+    return relation
+
+
 def _alternate(
-    data: Slopes, F: FloatArray, ridge: float, tolerance: float
+    data: Slopes, F: FloatArray, ridge: float, tolerance: float, *, learn: bool = False
 ) -> tuple[FloatArray, FloatArray, list[float]]:
-    """Solve for T given F and for F given T in turns; return F, T and the objective after each."""
+    """Solve for T given F and for F given T in turns; return F, T and the objective after each.
+
+    With `learn`, columns i of balanced factors are solved for in units of the root of
+    r s_i / sum_j s_j, with s_i their length: the best r x r matrix of the module's docstring, which
+    is diagonal then. A column that reaches zero stays there.
+    """
     trace: list[float] = []
     scale = float(np.abs(data.q).sum())
     for _ in range(TURNS):
-        T = _solve_tasks(data, F, ridge)
-        F, T = _balance(F, T)
-        F = _solve_features(data, T, F, ridge)
-        F, T = _balance(F, T)
-        trace.append(data.loss(T @ F.T) + ridge * float(np.sum(F**2) + np.sum(T**2)))
+        unit = _units(F) if learn else np.ones(F.shape[1])
+        F, T = _balance(F, _solve_tasks(data, F * unit, ridge) * unit)
+        unit = _units(F) if learn else unit
+        began = np.divide(F, unit, out=np.zeros_like(F), where=unit > 0)
+        F, T = _balance(_solve_features(data, T * unit, began, ridge) * unit, T)
+        trace.append(data.loss(T @ F.T) + ridge * (_cost(F, learn) + _cost(T, learn)))
         if len(trace) > 1 and trace[-2] - trace[-1] <= tolerance * scale:
             break
     return F, T, trace
+
+
+def _units(factor: FloatArray) -> FloatArray:
+    """Return the roots (r,) of the best diagonal matrix of trace r for orthogonal columns."""
+    lengths = np.linalg.norm(factor, axis=0)
+    total = max(float(lengths.sum()), np.finfo(float).tiny)
+    units: FloatArray = np.sqrt(len(lengths) * lengths / total)
+    return units
+
+
+def _cost(factor: FloatArray, learn: bool) -> float:
+    """Return the ridge cost of a factor with orthogonal columns, at its best covariance."""
+    if learn:
+        return float(np.linalg.norm(factor, axis=0).sum() ** 2) / factor.shape[1]
+    return float(np.sum(factor**2))
 
 
 def _solve_tasks(data: Slopes, F: FloatArray, ridge: float) -> FloatArray:
@@ -304,157 +369,3 @@ def _balance(F: FloatArray, T: FloatArray) -> tuple[FloatArray, FloatArray]:
     largest = F[np.argmax(np.abs(F), axis=0), np.arange(F.shape[1])]
     sign = np.where(largest < 0, -1.0, 1.0)
     return F * sign, T * sign
-
-
-# --- choices by cross-validation -----------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class BiFactorChoice:
-    """The settings tried by cross-validation, and the fit with the best of them.
-
-    Attributes
-    ----------
-    fit : BiFactor
-        Fit to all rows with the best rank and ridge.
-    settings : tuple of (int, float)
-        Ranks and ridges tried.
-    errors : array, shape (settings,)
-        Mean squared error of each on held-out rows.
-    """
-
-    fit: BiFactor
-    settings: tuple[tuple[int, float], ...]
-    errors: FloatArray
-
-
-def validate_bifactor(
-    folds: Moments,
-    *,
-    weights: FloatArray | None = None,
-    ranks: Sequence[int] = RANKS,
-    ridges: Sequence[float] = RIDGES,
-    intercept: bool = True,
-) -> BiFactorChoice:
-    """Choose rank and ridge by cross-validation, then fit all rows with them.
-
-    Parameters
-    ----------
-    folds : Moments, shape (K, F)
-        Moments of F folds of K datasets.
-    weights : array, shape (K,), optional
-        Weight of each dataset's error; equal by default.
-    ranks : sequence of int, default 1, 2, 3, 5, 8 and 12
-    ridges : sequence of float, default 0.03, 0.1, 0.3 and 1
-        In units of `noise_ridge`.
-    intercept : bool, default True
-        Whether the first column of the moments is the intercept.
-
-    Returns
-    -------
-    BiFactorChoice
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.standard_normal((6, 2, 20, 4))  # 6 datasets, 2 folds, 20 rows, 4 columns
-    >>> y = X @ np.ones(4) + rng.standard_normal((6, 2, 20))
-    >>> chosen = validate_bifactor(Moments.from_rows(X, y), intercept=False)
-    >>> chosen.fit.slopes.shape, len(chosen.settings)
-    ((6, 4), 16)
-    """
-    total = folds.union(1)
-    most = min(total.p - intercept, total.shape[0])
-    allowed = sorted({min(rank, most) for rank in ranks})
-    unit = noise_ridge(total, intercept=intercept)
-    settings = tuple((rank, unit * ridge) for rank in allowed for ridge in sorted(ridges))
-    squares = np.zeros((len(settings), total.shape[0]))
-    for f in range(folds.shape[1]):
-        held_out = folds[:, f]
-        fits = _path(total - held_out, settings, intercept)
-        squares += np.array([held_out.sse(fit.beta) for fit in fits])
-    errors = _mean_error(squares, total, weights)
-    rank, ridge = settings[int(np.argmin(errors))]
-    return BiFactorChoice(fit_bifactor(total, rank, ridge, intercept=intercept), settings, errors)
-
-
-def _path(
-    moments: Moments, settings: Sequence[tuple[int, float]], intercept: bool
-) -> list[BiFactor]:
-    """Fit all settings in turn; within a rank, each starts from the fit of the smaller ridge."""
-    fits: list[BiFactor] = []
-    for rank, ridge in settings:
-        last = fits[-1] if fits and fits[-1].F.shape[1] == rank else None
-        start = None if last is None else last.F
-        fits.append(
-            fit_bifactor(moments, rank, ridge, intercept=intercept, start=start, tolerance=ROUGH)
-        )
-    return fits
-
-
-def _mean_error(squares: FloatArray, total: Moments, weights: FloatArray | None) -> FloatArray:
-    """Return weighted means over datasets of squared errors (settings, K) per unit row weight."""
-    K = total.shape[0]
-    w = np.full(K, 1 / K) if weights is None else weights / weights.sum()
-    errors: FloatArray = squares / total.w @ w
-    return errors
-
-
-# --- clusters ------------------------------------------------------------------------------------
-
-
-def task_clusters(fit: BiFactor, count: int) -> IntArray:
-    """Return labels (K,) of `count` clusters of datasets, numbered in order of appearance.
-
-    Ward's method clusters the rows of T, each column of T multiplied by the length of its column
-    of F. Their distances are then those of the slopes, and do not depend on the split into F and T.
-    """
-    K = len(fit.T)
-    if count >= K or K == 1:
-        return np.arange(K)
-    points = fit.T * np.linalg.norm(fit.F, axis=0)
-    found = fcluster(linkage(points, "ward"), count, criterion="maxclust")
-    _, first, codes = np.unique(found, return_index=True, return_inverse=True)
-    order = np.empty(len(first), dtype=np.int64)
-    order[np.argsort(first)] = np.arange(len(first))
-    return order[codes]
-
-
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """Clusters from the task factor: labels (K,), and the error of 1, 2, ... clusters."""
-
-    labels: IntArray
-    errors: FloatArray
-
-
-def validated_clusters(
-    folds: Moments, fit: BiFactor, *, weights: FloatArray | None = None, most: int = MOST_CLUSTERS
-) -> Clusters:
-    """Choose the number of clusters by cross-validation, with one least-squares model per cluster.
-
-    Each fold of the moments (K, F) is held out once. Factors, clusters and models are found again
-    from the other folds, with the rank and ridge of `fit`, which was fitted to all rows.
-    """
-    total = folds.union(1)
-    counts = range(1, min(most, total.shape[0]) + 1)
-    squares = np.zeros((len(counts), total.shape[0]))
-    for f in range(folds.shape[1]):
-        held_out = folds[:, f]
-        rest = total - held_out
-        factors = fit_bifactor(
-            rest, fit.F.shape[1], fit.ridge, intercept=fit.intercept, start=fit.F
-        )
-        for i, count in enumerate(counts):
-            labels = task_clusters(factors, count)
-            squares[i] += held_out.sse(cluster_coefficients(rest, labels))
-    errors = _mean_error(squares, total, weights)
-    return Clusters(task_clusters(fit, counts[int(np.argmin(errors))]), errors)
-
-
-def cluster_coefficients(moments: Moments, labels: IntArray) -> FloatArray:
-    """Return the coefficients (K, p) of each dataset's cluster, fitted by least squares."""
-    unions = Moments.stack(
-        [moments[labels == label].union() for label in range(int(labels.max()) + 1)]
-    )
-    return fit_ols(unions).beta[labels]

@@ -203,7 +203,8 @@ class Bound:
     resamples : int, default 1000
         Number of draws for each expectation.
     overparametrised : bool, default False
-        Allow datasets with fewer rows than columns, fitted by the Moore-Penrose estimator.
+        Allow datasets with fewer rows than columns, fitted by the Moore-Penrose estimator. A0 and
+        B0 leave out the bias of that estimator; see `conjoin.paper.moore_penrose_error`.
 
     Raises
     ------

@@ -143,6 +143,19 @@ def a2(setting: Setting) -> float:
     return 2 * ROOT * setting.B
 
 
+def R_n(n: int, beta: FloatArray, setting: Setting) -> float:
+    """Bound on the Rademacher complexity of one dataset (Proposition 3), a quarter of phi2.
+
+    The statement prints log C in its last term; its proof, and phi2, have C log C, as here.
+    """
+    return phi2(n, beta, setting) / 4
+
+
+def R_n1_n2(n1: int, n2: int, beta1: FloatArray, beta2: FloatArray, setting: Setting) -> float:
+    """Bound on the Rademacher complexity of both datasets (Proposition 6), a quarter of psi2."""
+    return psi2(n1, n2, beta1, beta2, setting) / 4
+
+
 def phi1(n: int, beta: FloatArray, setting: Setting) -> float:
     """Error from the randomness of one sample (Theorem 1)."""
     return float(np.sqrt(2 / n * setting.log_delta) * omega(beta, setting))

@@ -20,12 +20,16 @@ signed score    share (says join and helped) - share (says apart and hurt)
 differ clearly agree on "apart" in every resample, score 1 and are joined. `rule="signed"`, the
 default, joins where the signed score is above 0.
 
-We deviate from the text in two ways, which only remove noise. Both sides of a comparison are
-judged on the same rows. These are all rows that the resample did not draw, instead of 1,000 rows
-drawn from them.
+Which rows judge. A resample draws n rows from one part of the dataset (`shares`). It is judged on
+rows of the whole dataset that it did not draw. We deviate from the text in two ways, which only
+remove noise. Both sides of a comparison are judged on the same rows. And these are all rows that
+were not drawn, each once; `out_of_samples=1000` draws 1,000 of them with replacement, as printed.
+
+proxy_acc is an estimate, and it is noisy: over random seeds it may differ by 0.3 on one pair. So
+`spread` returns its lowest and highest value over SEEDS seeds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -63,6 +67,7 @@ POLE = 12.0
 FEW_ROWS, MANY_ROWS, MANY_COLUMNS = 50, 100, 20
 ROWS_PER_COLUMN = 2  # a resample of fewer rows than that is close to interpolation
 ROUNDING = 1e-9  # of shares that sum to one, and of the last step of the grid
+SEEDS = 8  # random seeds of `spread`: few enough to be quick, enough to show how noisy a score is
 
 
 def training_rows(columns: int) -> int:
@@ -172,7 +177,12 @@ class Tuned:
     known : mapping of dataset name to Gaussian, optional
         Known distributions of the features: W, A0 and B0 are computed from them.
     overparametrised : bool, default False
-        Allow samples with fewer rows than columns, fitted by the Moore-Penrose estimator.
+        Allow samples with fewer rows than columns, fitted by the Moore-Penrose estimator. A0 and B0
+        leave out the bias of that estimator, which depends on the unknown coefficients; see
+        `conjoin.paper.moore_penrose_error`.
+    out_of_samples : int, optional
+        Rows that judge a resample, drawn with replacement from all rows of the dataset that the
+        resample did not draw (the paper: 1,000). By default all of these rows, each once.
 
     Raises
     ------
@@ -202,11 +212,14 @@ class Tuned:
     shares: tuple[float, float, float] = (0.4, 0.4, 0.2)  # see docs/paper-notes.md
     known: Mapping[str, Gaussian] | None = field(default=None, repr=False)
     overparametrised: bool = False
+    out_of_samples: int | None = None
 
     def __post_init__(self) -> None:
         check_level("delta", self.delta)
         check_level("lam", self.lam)
         check_count("resamples", self.resamples)
+        if self.out_of_samples is not None:
+            check_count("out_of_samples", self.out_of_samples)
         if self.n is not None:
             check_count("n", self.n, least=2)
         if self.rule not in ("signed", "literal"):
@@ -271,8 +284,13 @@ class Tuned:
     def prepare_draws(self, unit: Unit, draws: Draws, seed: int) -> TunedUnit:
         """Resample the unit by given row numbers."""
         Z, t, w = unit.Z, unit.t, unit.weights
-        resampled = resample(Z, t, w, np.concatenate([draws.tune, draws.final]), unit.moments)
-        sample = Sample(Fits.of(resampled.drawn), resampled.left_out)
+        drawn = np.concatenate([draws.tune, draws.final])
+        resampled = resample(Z, t, w, drawn, unit.moments)
+        left_out = resampled.left_out
+        if self.out_of_samples is not None:
+            rng = stream(seed, "out of samples", *unit.names)
+            left_out = draw_moments(Z, t, w, draw_left_out(unit, drawn, self.out_of_samples, rng))
+        sample = Sample(Fits.of(resampled.drawn), left_out)
         if self.known is None:
             rows = draws.estimate_rows
             W = Moments.from_rows(Z[rows], t[rows], w[rows]).W
@@ -293,13 +311,35 @@ class Tuned:
         alpha = best_alpha(stats[tune], gain[tune], self.alphas, self.delta)
         sides = inequality(stats[final], alpha, self.delta)
         gain = gain[final]
-        if self.rule == "literal":
-            score = agreement(sides.join, gain)
-        else:
-            score = signed_score(sides.join, gain)
-        return PairScore(
-            score, score > self.threshold, float(np.median(sides.phi)), _median(sides.psi), alpha
-        )
+        proxy_acc = agreement(sides.join, gain)
+        score = proxy_acc if self.rule == "literal" else signed_score(sides.join, gain)
+        phi, psi = float(np.median(sides.phi)), _median(sides.psi)
+        return PairScore(score, score > self.threshold, phi, psi, alpha, proxy_acc)
+
+    def spread(self, units: Sequence[Unit], seed: int) -> tuple[float, float]:
+        """Return the lowest and highest proxy_acc of a pair over SEEDS seeds, the first `seed`."""
+        found = []
+        for other in range(seed, seed + SEEDS):
+            one, two = (self.prepare(unit, other) for unit in units)
+            found.append(self.compare(one, two).proxy_acc)
+        return min(found), max(found)
+
+
+def draw_left_out(unit: Unit, drawn: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """Draw `count` row numbers with replacement from the rows that a resample (B, n) left out."""
+    found = np.empty((len(drawn), count), dtype=np.int64)
+    for i, own in enumerate(drawn):
+        taken = np.unique(own)
+        others = len(unit.t) - len(taken)
+        if not others:
+            raise DataError(
+                f"A resample of dataset {unit.label!r} has all of its {len(unit.t)} rows, so none "
+                "are left to judge it; choose a smaller n."
+            )
+        # The j-th row that is not taken has number j + (taken rows before it).
+        place = rng.integers(others, size=count)
+        found[i] = place + np.searchsorted(taken - np.arange(len(taken)), place, side="right")
+    return found
 
 
 def _median(values: FloatArray) -> float:

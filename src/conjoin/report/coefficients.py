@@ -5,6 +5,7 @@ with intervals, leave. Features in which clusters differ most come first.
 """
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,17 +23,48 @@ MOST_PANELS = 12  # features that are drawn, and classes that have panels: four 
 FEWEST_PANELS = 2  # of a class: with one, classes could not be compared by more than a feature
 
 
-def coefficient_facts(view: View, most: int | None = MOST_PANELS) -> dict[str, Any] | None:
-    """Return coefficients by feature, at most so many; None where a file has no details."""
-    d, result = view.details, view.result
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Coefficients of models (m, p), their standard errors and half the width of intervals."""
+
+    value: FloatArray
+    standard_error: FloatArray
+    half: FloatArray
+
+    def row(self, i: int) -> list[tuple[float, float, float, float]]:
+        """Return estimate, standard error and both ends of every coefficient of a model."""
+        value, half = self.value[i], self.half[i]
+        found = zip(value, self.standard_error[i], value - half, value + half)
+        return [(float(a), float(b), float(c), float(d)) for a, b, c, d in found]
+
+
+def spreads(view: View, level: float = LEVEL) -> tuple[Spread, Spread] | None:
+    """Return the coefficients of datasets' own fits and of clusters' models, with intervals.
+
+    Own fits use the t distribution with their own degrees of freedom. None if a file has none.
+    """
+    d = view.details
     if d is None:
         return None
+    models = np.stack([view.coef(model) for model in view.result.models])  # (C, p)
+    t = stdtrit(np.maximum(d.degrees, 1.0), (1 + level) / 2)[:, None]
+    normal = float(stdtrit(np.inf, (1 + level) / 2))
+    return (
+        Spread(d.own, d.own_spread, t * d.own_spread),
+        Spread(models, d.cluster_spread, normal * d.cluster_spread),
+    )
+
+
+def coefficient_facts(view: View, most: int | None = MOST_PANELS) -> dict[str, Any] | None:
+    """Return coefficients by feature, at most so many; None where a file has no details."""
+    found, result = spreads(view), view.result
+    if found is None:
+        return None
+    own, clusters = found
+    models = clusters.value
     order = sorted(range(len(view.names)), key=lambda k: (result.labels[view.names[k]], k))
-    models = np.stack([view.coef(model) for model in result.models])  # (C, p)
     labels = np.array([result.labels[view.names[k]] for k in order])
     differ = _differences(view, models, labels)
-    half = stdtrit(np.maximum(d.degrees, 1.0), (1 + LEVEL) / 2)[:, None] * d.own_spread
-    cluster_half = float(stdtrit(np.inf, (1 + LEVEL) / 2)) * d.cluster_spread
     shown = _panels(view, differ, most)
     d_line = len(view.line_columns)
     return {
@@ -40,18 +72,18 @@ def coefficient_facts(view: View, most: int | None = MOST_PANELS) -> dict[str, A
         "number": (labels + 1).tolist(),
         "colour": [view.colours[c] for c in labels],
         "left_out": len(view.columns) - len(shown),
-        "without": int(np.isnan(d.own).any(axis=1).sum()),
+        "without": int(np.isnan(own.value).any(axis=1).sum()),
         "features": [
             {
                 "name": view.columns[j],
                 "block": view.classes[j // d_line] if view.classes else None,
                 "differ": float(differ[j]),
-                "value": plain(d.own[order, j]),
-                "low": plain((d.own - half)[order, j]),
-                "high": plain((d.own + half)[order, j]),
+                "value": plain(own.value[order, j]),
+                "low": plain((own.value - own.half)[order, j]),
+                "high": plain((own.value + own.half)[order, j]),
                 "model": plain(models[:, j]),
-                "model_low": plain((models - cluster_half)[:, j]),
-                "model_high": plain((models + cluster_half)[:, j]),
+                "model_low": plain((models - clusters.half)[:, j]),
+                "model_high": plain((models + clusters.half)[:, j]),
             }
             for j in shown
         ],

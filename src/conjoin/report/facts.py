@@ -321,6 +321,7 @@ def comparison_facts(
         "repeats": result.repeats,
         "reason": result.reason,
         "score": finite(result.score),
+        **_paper_facts(result),
         "error_separate": finite(result.error_separate),
         "error_joined": finite(result.error_joined),
         "shown_separate": shown(result.error_separate),
@@ -332,7 +333,20 @@ def comparison_facts(
             )
         },
     }  # fmt: skip
-    return {**found, "sentence": wording.comparison_in_words(found, a, b)}
+    return {**found, "sentence": headline.comparison_headline(found, a, b)}
+
+
+def _paper_facts(result: "Comparison") -> dict[str, Any]:
+    """Return the numbers of the paper's methods; None for other methods."""
+    ends = result.proxy_acc_range
+    return {
+        "threshold": result.threshold,
+        "phi": finite(result.phi),
+        "psi": finite(result.psi),
+        "alpha": finite(result.alpha),
+        "proxy_acc": finite(result.proxy_acc),
+        "proxy_acc_range": None if ends is None else [finite(end) for end in ends],
+    }
 
 
 # --- shared --------------------------------------------------------------------------------------

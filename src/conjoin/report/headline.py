@@ -5,21 +5,29 @@ named, as it is shown, and belong to the models that are named.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from conjoin.report.learners import learner_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import percent_of, unsigned
+from conjoin.report.paper_answer import (
+    is_of_the_paper,
+    partition_answer,
+    with_second_opinion,
+)
 from conjoin.report.strategies import plain_name
 from conjoin.report.wording import (
-    TOO_SMALL,
     Facts,
     change,
+    comparison_in_words,
     models_in_words,
     or_infinite,
 )
 from conjoin.strategies import SEARCHED, reference
 from conjoin.text import listed
+
+if TYPE_CHECKING:
+    from conjoin.result.partition import Partition
 
 TIE = 0.0005  # share of the error by which two strategies differ and print as "0.0 %"
 # Share of the error from which a difference counts, however wide its standard error is: one wild
@@ -47,6 +55,13 @@ LEARNED_MODELS_OF = {
 }
 
 
+# What is said where datasets have too few rows for a search (`engine.row_steps`).
+TOO_SMALL = (
+    "Most datasets have fewer rows than columns: too few to tell them apart, so no clusters were "
+    "searched for and all datasets are in one."
+)
+
+
 def headline(facts: Facts) -> list[str]:
     """Return the verdict: what to train, what it brings and how sure that is, sentence by sentence.
 
@@ -59,7 +74,7 @@ def headline(facts: Facts) -> list[str]:
     advised = advice(facts)
     plain = advised != strategy
     name = (plain_name(strategies) if advised == "clusters" else advised) if plain else strategy
-    found = [_first(facts, name, advised), _brings(facts, name)]
+    found = [*partition_answer(facts), _first(facts, name, advised), _brings(facts, name)]
     found += [
         *_unsearched(facts),
         *_carried(facts, name),
@@ -68,6 +83,17 @@ def headline(facts: Facts) -> list[str]:
         *([] if plain and strategy == "auto" else _lowest(facts)),
     ]
     return found
+
+
+def in_short(result: "Partition") -> str:
+    """Return what was found, without errors, which can take long to find."""
+    clusters = f"Clusters: {models_in_words(result.clusters)}."
+    if result.grouping == "none" and len(result.labels) > 1:
+        clusters = TOO_SMALL
+    return (
+        f"{clusters} Predictions use strategy "
+        f"'{result.strategy}'. See errors, ledger() and report(path) for the evidence."
+    )
 
 
 def advice(facts: Facts) -> str:
@@ -326,3 +352,11 @@ def _lowest(facts: Facts) -> list[str]:
         spread /= 2  # of a root, to first order
     sure = f" (standard error {unsigned(spread)})" if spread else ""
     return [f"Strategy '{lowest}' has the lowest error: its {measure.short} is {words}{sure}."]
+
+
+def comparison_headline(facts: Facts, a: str, b: str) -> str:
+    """Say whether to join two datasets; a method of the paper has the first word."""
+    if not is_of_the_paper(facts["method"]):
+        return comparison_in_words(facts, a, b)
+    own = {**facts, "method": "risk", "join": (facts["gain"] or 0) > 0}
+    return with_second_opinion(facts, comparison_in_words(own, a, b))

@@ -23,7 +23,7 @@ from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
 if TYPE_CHECKING:
-    from conjoin.result.partition import Partition
+    pass
 
 Facts = Mapping[str, Any]
 
@@ -108,24 +108,6 @@ def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
     more = len(clusters) - MOST_CLUSTERS_NAMED
     named += f" and {more:,} more clusters" if more > 0 else ""
     return f"{len(clusters):,} models for {datasets:,} datasets ({named})"
-
-
-# What is said where datasets have too few rows for a search (`engine.row_steps`).
-TOO_SMALL = (
-    "Most datasets have fewer rows than columns: too few to tell them apart, so no clusters were "
-    "searched for and all datasets are in one."
-)
-
-
-def in_short(result: "Partition") -> str:
-    """Return what was found, without errors, which can take long to find."""
-    clusters = f"Clusters: {models_in_words(result.clusters)}."
-    if result.grouping == "none" and len(result.labels) > 1:
-        clusters = TOO_SMALL
-    return (
-        f"{clusters} Predictions use strategy "
-        f"'{result.strategy}'. See errors, ledger() and report(path) for the evidence."
-    )
 
 
 def change(error: float | None, other: float | None, words: str) -> str:

@@ -1,7 +1,8 @@
 """What `compare` returns."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit
@@ -41,6 +42,10 @@ class Comparison:
         their medians over the final resamples.
     alpha : float
         The value that stands for log(1/delta) in phi and psi.
+    proxy_acc : float
+        Algorithm 2's proxy accuracy, for method="tuned" with either rule; nan for other methods.
+    spread : callable, optional
+        Returns the range of proxy_acc over random seeds; `proxy_acc_range` calls it once.
     method : str
         The method of the point decision.
     fit_a, fit_b, fit_joined : LinearFit, LogisticFit or LearnedFit
@@ -93,8 +98,17 @@ class Comparison:
     folds: int = 0
     repeats: int = 0
     reason: str = ""
+    proxy_acc: float = float("nan")
+    spread: Callable[[], tuple[float, float]] | None = field(
+        default=None, repr=False, compare=False
+    )
     findings: Findings = field(default=Findings(), repr=False, compare=False)
     schema: Schema | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def proxy_acc_range(self) -> tuple[float, float] | None:
+        """Lowest and highest proxy_acc over eight random seeds; None for other methods."""
+        return None if self.spread is None else self.spread()
 
     @property
     def outliers(self) -> tuple[Outlier, ...]:

@@ -27,6 +27,7 @@ def assign_source(
     by: Sequence[str] | None = None,
     *,
     query: str | None = None,
+    unsafe_query: bool = False,
 ) -> dict[str, Assignment]:
     """Return the model of every dataset in the sources that was not there at fitting.
 
@@ -35,7 +36,7 @@ def assign_source(
     a warning, and so are datasets that were there at fitting.
     """
     why = "from whose values a model of the new dataset is learned"
-    frame, names = _read(model, sources, by, query, why)
+    frame, names = _read(model, sources, by, query, why, unsafe_query=unsafe_query)
     target = model.schema.roles.target
     return _assign_each(model, frame, names, _known(frame.get_column(target).to_list(), target))
 
@@ -46,10 +47,13 @@ def _read(
     by: Sequence[str] | None,
     query: str | None,
     why: str,
+    *,
+    unsafe_query: bool = False,
 ) -> tuple[Any, list[str | None]]:
     """Return the rows of sources with a target, and the dataset of each; `why` it is needed."""
     target = model.schema.roles.target
-    with open_source(sources, by=tuple(by or ()), query=query) as source, source.reading():
+    opened = open_source(sources, by=tuple(by or ()), query=query, unsafe_query=unsafe_query)
+    with opened as source, source.reading():
         columns = source.relation.columns
         if target not in columns:
             raise DataError(

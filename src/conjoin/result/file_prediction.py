@@ -42,6 +42,7 @@ def predict_source(
     options: PredictionOptions | None = None,
     *,
     query: str | None = None,
+    unsafe_query: bool = False,
     by: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[int, list[str]]:
@@ -58,7 +59,8 @@ def predict_source(
     would warn of is said once, at the end.
     """
     options = options or PredictionOptions()
-    with open_source(sources, by=tuple(by or ()), query=query) as source, source.reading():
+    opened = open_source(sources, by=tuple(by or ()), query=query, unsafe_query=unsafe_query)
+    with opened as source, source.reading():
         columns = _new_columns(model, source.relation.columns, options)
         name_column = None if by else find_names(model, source)
         named = tuple(by or model.schema.roles.by)

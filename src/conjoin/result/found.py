@@ -19,6 +19,7 @@ from conjoin.result.values import Estimate
 from conjoin.strategies import SEARCHED
 
 if TYPE_CHECKING:
+    from conjoin.result.details import Details
     from conjoin.result.partition import Partition
 
 # Methods whose partition is searched for again in every fold, as older versions knew them.
@@ -31,9 +32,9 @@ MOST_CHANGES = 200
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def sides_shown(result: "Partition") -> list[Sides]:
+def sides_shown(result: "Partition", details: "Details | None") -> list[Sides]:
     """Return the joins whose change of the error is shown: the ledger, the tree, each dataset's."""
-    details, clusters = result.analysis.details, result.clusters
+    clusters = result.clusters
     lines = [*result.ledger(), *(details.upper if details else ())][:MOST_CHANGES]
     found = [(line.left, line.right) for line in lines]
     for name in list(result.labels)[:MOST_CHANGES]:
@@ -42,12 +43,12 @@ def sides_shown(result: "Partition") -> list[Sides]:
     return list(dict.fromkeys(found))
 
 
-def changes_to_plain(result: "Partition") -> list[list[Any]]:
+def changes_to_plain(result: "Partition", details: "Details | None") -> list[list[Any]]:
     """Return what each join shown does to the held-out error, with its standard error."""
     position = {name: k for k, name in enumerate(result.labels)}
     return [
         [[position[n] for n in left], [position[n] for n in right], str(change), str(spread)]
-        for left, right in sides_shown(result)
+        for left, right in sides_shown(result, details)
         for change, spread in [result.analysis.join_change(left, right)]
     ]
 

@@ -88,7 +88,7 @@ class Partition(Plots, Learners, Predictions):
 
     def __str__(self) -> str:
         """Say in a sentence what was found."""
-        from conjoin.report.wording import in_short
+        from conjoin.report.headline import in_short
 
         return " ".join([*self.notices, in_short(self)])
 

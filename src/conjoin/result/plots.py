@@ -6,12 +6,18 @@ A result enters; a file or a page is written, or matplotlib axes leave. The work
 
 from typing import Any
 
+from conjoin.result.outputs import Outputs
 
-class Plots:
+
+class Plots(Outputs):
     """Methods that save, report and draw a result; `self` is a `Partition`."""
 
-    def save(self: Any, path: Any) -> None:
-        """Write models, partition and analysis to a file that `conjoin.load` reads.
+    def save(self: Any, path: Any, *, evidence: bool = False) -> None:
+        """Write models, partition, errors and verdicts to a file that `conjoin.load` reads.
+
+        Figures of the report that take long (the map of gains, coefficients with intervals, the
+        stability of clusters) are written if they were asked for before, for example by `report`.
+        With `evidence=True` they are computed first, so that a report can be made from the file.
 
         A scikit-learn estimator as learner is written to a second file beside it, with ".skops"
         after the name (`pip install conjoin[skops]`). It holds what the estimator holds: a
@@ -19,7 +25,7 @@ class Plots:
         """
         from conjoin.result.store import save
 
-        save(self, path)
+        save(self, path, evidence=evidence)
 
     def report(self: Any, path: Any, *, title: str | None = None) -> None:
         """Write one self-contained HTML page: verdict, clusters, map, coefficients, datasets."""

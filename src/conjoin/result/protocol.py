@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 class AnalysisProtocol(Protocol):
     """The analysis behind a partition (`engine.analysis`, or read from a file)."""
 
+    def knows(self, name: str) -> bool:
+        """Say whether "details" or "stability" is there without further work."""
+
     @property
     def weights(self) -> dict[str, float]:
         """Weights of the strategies in "auto"."""

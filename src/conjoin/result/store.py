@@ -44,11 +44,20 @@ PLACEMENT_ARRAYS = ("centre", "covariance", "datasets", "means")
 PRIOR_ARRAYS = ("centre", "covariance", "shares")
 
 
-def save(result: "Partition", path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
+def save(
+    result: "Partition",
+    path: str | Path,
+    extra: Mapping[str, Any] | None = None,
+    *,
+    evidence: bool = False,
+) -> None:
     """Write a result to a file, completely or not at all.
 
-    `extra` are plain values that are kept beside it.
+    `extra` are plain values that are kept beside it. Without `evidence`, figures that take long and
+    that nobody has asked for yet are left out: they would take longer than the models themselves.
     """
+    if evidence:
+        _ = result.analysis.details, result.analysis.stability
     path, objects = Path(path), list[Any]()
     content = {**_content(result, objects), "extra": _extra(extra or {}, objects)}
     files = {}
@@ -96,6 +105,10 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
     names, limits = list(result.coefficients), result.pooled.limits
     numbers = {name: k for k, name in enumerate(names)}
     learned = result.representation
+    details, stability = (
+        getattr(result.analysis, name) if result.analysis.knows(name) else None
+        for name in ("details", "stability")
+    )
     return {
         "schema": result.schema.to_plain(),
         **({} if learned is None else {"representation": learned.to_plain(array_to_plain)}),
@@ -114,14 +127,14 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         "weights": result.weights,
         "errors": {name: _estimate(one) for name, one in result.errors.items()},
         "improvements": improvements_to_plain(result),
-        "join_changes": changes_to_plain(result),
-        "stability": stability_to_plain(result.analysis.stability),
+        "join_changes": changes_to_plain(result, details),
+        "stability": stability_to_plain(stability),
         "ledger": [{**_merge(line, numbers), "score": _score(line)} for line in result.ledger()],
         "alternatives": _alternatives(result.analysis.all_alternatives, names),
         "settings": dict(result.settings),
         "copies": result.analysis.copies,
         "findings": result.analysis.findings.to_plain(),
-        "details": _details(result.analysis.details, numbers),
+        "details": _details(details, numbers),
         **_scores(result, names),
         **spread_to_plain(result),
         **_course(result),

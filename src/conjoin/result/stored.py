@@ -48,6 +48,10 @@ class StoredAnalysis:
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
     common_model: CommonModel | None = None
 
+    def knows(self, name: str) -> bool:
+        """Say whether figures are there: a file computes nothing."""
+        return True
+
     @property
     def steps(self) -> tuple[Step[str], ...]:
         """The steps to the clusters."""

@@ -13,23 +13,17 @@ import os
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
 
 from conjoin.errors import ReadError
+from conjoin.sources.guard import Query, lock_sqlite
 from conjoin.sources.layout import MISSING, missing_file
-from conjoin.sources.sql import (
-    check_query,
-    query_error,
-    quote_name,
-    quote_text,
-    reason_of,
-    without_password,
-)
-from conjoin.text import quoted
+from conjoin.sources.sql import query_error, quote_name, quote_text, reason_of
+from conjoin.text import quoted, without_secrets
 
 DUCKDB_ENDINGS = (".duckdb", ".ddb", ".db")
 SQLITE_ENDINGS = (".sqlite", ".sqlite3", ".db")
@@ -97,11 +91,13 @@ def find_database(source: str | Path) -> Database | None:
 
 
 def open_database(
-    connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
+    connection: duckdb.DuckDBPyConnection,
+    database: Database,
+    query: Query,
 ) -> OpenTable:
     """Open the named table, or else the query, or else the only table."""
     if database.table is not None:
-        query = None
+        query = replace(query, text=None)
     if database.kind == "sqlite":
         return _open_sqlite(connection, database, query)
     return _open_attached(connection, database, query)
@@ -110,7 +106,7 @@ def open_database(
 def _label_of(address: str) -> str:
     """Return an address for messages, without options and password, even an unescaped one."""
     named = re.sub(r"(://[^:@]*):.*@", r"\1@", address)
-    return without_password(named.split("?")[0])
+    return without_secrets(named.split("?")[0])
 
 
 def _kind_of_file(path: Path) -> str:
@@ -133,7 +129,9 @@ def _kind_of_file(path: Path) -> str:
 
 
 def _open_attached(
-    connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
+    connection: duckdb.DuckDBPyConnection,
+    database: Database,
+    query: Query,
 ) -> OpenTable:
     """Open a table or query of DuckDB or PostgreSQL."""
     [(before,)] = connection.execute("SELECT current_database()").fetchall()
@@ -141,13 +139,9 @@ def _open_attached(
     connection.execute(f"USE {quote_name(alias)}")
     at_close = (f"USE {quote_name(before)}", f"DETACH {quote_name(alias)}")
     try:
-        if query is not None:
-            check_query(query, connection)
-            try:
-                found = connection.sql(query)
-            except duckdb.Error as error:
-                raise query_error(query, error) from None
-            return OpenTable(found, f"a query on {database.label!r}", at_close)
+        query.lock()
+        if query.text is not None:
+            return OpenTable(query.run(), f"a query on {database.label!r}", at_close)
         tables = connection.execute(
             "SELECT table_schema, table_name FROM information_schema.tables "
             "WHERE table_catalog = ? ORDER BY ALL",
@@ -265,22 +259,26 @@ def _choose(database: Database, tables: list[tuple[str, str]]) -> tuple[str, str
 
 
 def _open_sqlite(
-    connection: duckdb.DuckDBPyConnection, database: Database, query: str | None
+    connection: duckdb.DuckDBPyConnection,
+    database: Database,
+    query: Query,
 ) -> OpenTable:
     """Copy a table or query of SQLite into DuckDB."""
     address = Path(database.address).as_uri() + "?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as source:
             source.text_factory = lambda text: text.decode(errors="replace")
-            if query is None:
+            lock_sqlite(source)
+            query.lock()
+            if query.text is None:
                 name = _choose(database, _sqlite_tables(source))[1]
                 select = f"SELECT * FROM {quote_name(name)}"
                 return _copy(connection, source, select, f"table {name!r} of {database.label!r}")
+            select = query.text.rstrip().rstrip(";")
             try:
-                source.execute(f"SELECT * FROM ({query.rstrip().rstrip(';')}) LIMIT 0")
+                source.execute(f"SELECT * FROM ({select}) LIMIT 0")
             except sqlite3.Error as error:
-                raise query_error(query, error) from None
-            select = query.rstrip().rstrip(";")
+                raise query_error(query.text, error) from None
             return _copy(connection, source, select, f"a query on {database.label!r}")
     except sqlite3.Error as error:
         raise ReadError(

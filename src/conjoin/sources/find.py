@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 from conjoin.errors import ReadError
 from conjoin.sources.layout import ENDINGS, ending_of, missing_file
-from conjoin.sources.sql import without_password
-from conjoin.text import quoted
+from conjoin.text import quoted, without_secrets
 
 EXCEL_ENDINGS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # what Hive and Spark write in folder names for a null
@@ -56,7 +55,7 @@ def _expand(source: str | Path) -> list[tuple[Path, Path | None]]:
     text = str(source)
     if re.match(r"[a-z][a-z0-9+]*:/", text):
         raise ReadError(
-            f"Source {without_password(text)!r} is an address that conjoin cannot read; expected a "
+            f"Source {without_secrets(text)!r} is an address that conjoin cannot read; expected a "
             "file, a folder or postgresql://...; download or export it first."
         )
     path = Path(os.path.abspath(os.path.expanduser(text)))

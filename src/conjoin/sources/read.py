@@ -25,18 +25,12 @@ from conjoin.sources.combine import (
 )
 from conjoin.sources.database import Database, find_database, open_database
 from conjoin.sources.find import distinct_names, find_files, is_folder_of_parts
+from conjoin.sources.guard import Query
 from conjoin.sources.layout import find_layout
-from conjoin.sources.sql import (
-    check_query,
-    explain,
-    query_error,
-    quote_name,
-    quote_text,
-    without_password,
-)
+from conjoin.sources.sql import explain, quote_name, quote_text
 from conjoin.tables.names import DATASET
 from conjoin.tables.roles import close_match
-from conjoin.text import quoted
+from conjoin.text import quoted, without_secrets
 
 FILE = "conjoin_file"  # column with the path of a row's file, inside one query
 INTERRUPTED = "Query interrupted"  # text of the error that DuckDB raises after Ctrl-C
@@ -142,6 +136,7 @@ def open_source(
     *,
     by: str | Sequence[str] = (),
     query: str | None = None,
+    unsafe_query: bool = False,
     connection: duckdb.DuckDBPyConnection | None = None,
 ) -> Source:
     """Return files, folders, patterns or a database table as one lazy table.
@@ -162,9 +157,12 @@ def open_source(
     query : str, optional
         A SELECT. The files, or the table named after ``::``, are its table `data`. If the database
         is named without a table, the query runs in the database (for SQLite, in its dialect).
+    unsafe_query : bool, default False
+        Whether the query may read other files, load extensions and write. By default it may only
+        read the given data: DuckDB is locked before it runs.
     connection : duckdb.DuckDBPyConnection, optional
-        Connection whose settings to share; it stays open when the source is closed. By default a
-        new connection.
+        Connection whose settings to share; it stays open when the source is closed, and it is not
+        locked. By default a new connection.
 
     Returns
     -------
@@ -193,11 +191,12 @@ def open_source(
         own = duckdb.connect(config={"python_enable_replacements": False})
     else:
         own = connection.cursor()
+    asked = Query(own, query, unsafe_query, shared=connection is not None)
     try:
         databases = [found for source in named if (found := find_database(source))]
         if databases:
-            return _open_table(own, databases[0], len(named), by, query)
-        return _open_files(own, named, by, query)
+            return _open_table(own, databases[0], len(named), by, asked)
+        return _open_files(own, named, by, asked)
     except duckdb.Error as error:
         own.close()
         raise explain(error, _description(named, len(named))) from None
@@ -211,7 +210,7 @@ def _open_table(
     database: Database,
     count: int,
     by: tuple[str, ...],
-    query: str | None,
+    query: Query,
 ) -> Source:
     """Open a table or query of the only database among `count` sources."""
     if count > 1:
@@ -221,8 +220,8 @@ def _open_table(
         )
     table = open_database(connection, database, query)
     relation = table.relation
-    if query is not None and database.table is not None:
-        relation = _run_query(connection, relation, query)
+    if query.text is not None and database.table is not None:
+        relation = query.run(relation)
     _check_by(relation, by)
     return Source(relation, by, table.description, connection=connection, at_close=table.at_close)
 
@@ -231,7 +230,7 @@ def _open_files(
     connection: duckdb.DuckDBPyConnection,
     named: list[str | Path],
     by: tuple[str, ...],
-    query: str | None,
+    query: Query,
 ) -> Source:
     """Open files as one table; without `by`, several files are one dataset each."""
     files = find_files(named)
@@ -248,8 +247,9 @@ def _open_files(
         found = tuple(extra)
     file_column = free_name(FILE, taken | {column.casefold() for column in extra})
     relation = connection.sql(stack_files(layouts, extra, file_column))
-    if query is not None:
-        relation = _run_query(connection, relation, query)
+    query.lock([file.path for file in files])
+    if query.text is not None:
+        relation = query.run(relation)
         if not by and not set(found) <= set(relation.columns):
             found = ()
     _check_by(relation, found)
@@ -264,19 +264,6 @@ def _open_files(
     )
 
 
-def _run_query(
-    connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation, query: str
-) -> duckdb.DuckDBPyRelation:
-    """Return the rows of a query; the relation is its table `data`."""
-    check_query(query, connection)
-    try:
-        found = relation.query("data", query)
-    except duckdb.Error as error:
-        raise query_error(query, error) from None
-    assert found is not None, "a SELECT gives a relation"
-    return found
-
-
 def _check_by(relation: duckdb.DuckDBPyRelation, by: tuple[str, ...]) -> None:
     """Raise an error if `by` names a column that does not exist."""
     for column in by:
@@ -288,7 +275,7 @@ def _check_by(relation: duckdb.DuckDBPyRelation, by: tuple[str, ...]) -> None:
 
 def _description(named: list[str | Path], count: int) -> str:
     """Return the sources for messages, without passwords."""
-    texts = [without_password(str(source)) for source in named]
+    texts = [without_secrets(str(source)) for source in named]
     if len(texts) > 1:
         return f"{count} files ({quoted(texts)})"
     return repr(texts[0]) + (f" ({count} files)" if count > 1 else "")

@@ -11,6 +11,9 @@ from pathlib import Path
 import duckdb
 
 from conjoin.errors import ReadError
+from conjoin.text import without_secrets
+
+LONGEST_QUERY = 500  # characters of a query in a message; generated ones can have thousands
 
 # Parts of DuckDB's error messages about CSV files.
 CSV_LINE = re.compile(r"CSV Error on Line: (\d+)")
@@ -36,22 +39,33 @@ def quote_list(texts: Iterable[str]) -> str:
 
 def quote_path(path: Path) -> str:
     """Return a path as SQL; its *, ? and [ are not read as a pattern."""
-    return quote_text(re.sub(r"([\[*?])", r"[\1]", str(path)))
+    return quote_text(as_pattern(path))
 
 
-def check_query(query: str, connection: duckdb.DuckDBPyConnection) -> None:
-    """Raise an error if a query is not exactly one SELECT."""
-    try:
-        statements = connection.extract_statements(query)
-    except duckdb.Error as error:
-        raise query_error(query, error) from None
-    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise ReadError(f"query={query!r} is not one SELECT; write a single SELECT statement.")
+def as_pattern(path: Path) -> str:
+    """Return the pattern that only this path matches.
+
+    >>> as_pattern(Path("a[1].csv"))
+    'a[[]1].csv'
+    """
+    return re.sub(r"([\[*?])", r"[\1]", str(path))
+
+
+def shown_query(query: str) -> str:
+    """Return a query for a message: without secrets, and cut if it is very long."""
+    text = without_secrets(query)
+    return text if len(text) <= LONGEST_QUERY else f"{text[:LONGEST_QUERY]}..."
 
 
 def query_error(query: str, error: Exception) -> ReadError:
     """Return the error for a query that does not run."""
-    return ReadError(f"query={query!r} cannot be run: {reason_of(error)}; correct the query.")
+    text = f"query={shown_query(query)!r} cannot be run: {reason_of(error)}"
+    if isinstance(error, duckdb.PermissionException) or "not authorized" in str(error):
+        return ReadError(
+            f"{text}; a query reads the given data only. If it must read other files, allow it "
+            "with unsafe_query=True."
+        )
+    return ReadError(f"{text}; correct the query.")
 
 
 def reason_of(error: Exception) -> str:
@@ -60,17 +74,7 @@ def reason_of(error: Exception) -> str:
     first = re.sub(r"^[A-Z]\w*(?: \w+)? Error: ", "", lines[0]) if lines else "no reason given"
     if len(lines) > 1 and lines[1].startswith(("Did you mean", "Candidate bindings")):
         first = f"{first.rstrip('!')} ({lines[1].rstrip('?')})"
-    return without_password(first).rstrip(".!")
-
-
-def without_password(text: str) -> str:
-    """Return a text with passwords removed from all addresses in it.
-
-    >>> without_password("postgresql://me:secret@host/shop")
-    'postgresql://me@host/shop'
-    """
-    text = re.sub(r"(\w+://[^\s:/@]*):\S*@", r"\1@", text)
-    return re.sub(r"(password=)[^&\s\"']*", r"\1...", text, flags=re.IGNORECASE)
+    return without_secrets(first).rstrip(".!")
 
 
 def explain(error: duckdb.Error, what: str) -> ReadError:

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from conjoin.errors import ArgumentError, DataError
-from conjoin.files import replacing
+from conjoin.files import check_writable, replacing
 
 ENDINGS = (".csv", ".csv.gz", ".parquet")
 
@@ -23,10 +23,7 @@ def check_output(path: Path) -> None:
         raise ArgumentError(
             f"Output {path.name!r} has an unknown ending; expected one of {', '.join(ENDINGS)}."
         )
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ArgumentError(
-            f"Output {str(path)!r} cannot be written: name a file in a folder that exists."
-        )
+    check_writable(path, f"Output {str(path)!r}")
 
 
 def write_batches(path: Path, batches: Iterable[pa.Table]) -> int:

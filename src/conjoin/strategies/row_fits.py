@@ -9,7 +9,7 @@ Fits outside a fold are kept as what they predict for every row (F, N), not as c
 (F, K, p): with two rows and 150 columns that is a 75th of the memory.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,15 +18,19 @@ from conjoin._typing import FloatArray, Progress
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, Hyper, fit_variances
 from conjoin.models.problem import RowLeastSquares
 from conjoin.models.row_space import row_least_squares
-from conjoin.moments import Moments
-from conjoin.moments.rows import RowMoments
-from conjoin.strategies.plan import Start, start_values
+from conjoin.moments import Moments, RowMoments
+from conjoin.strategies.plan import Start
 from conjoin.strategies.refits import Refit, partial_pooling
 from conjoin.strategies.validation import Validated
 
 # Steps of the optimiser for the variances of a family: each is a pass over all rows. Every family
 # starts at the estimate of the simpler one.
 STEPS = 25
+# Rows of the datasets from which variances are estimated: enough for one variance of each column.
+VARIANCE_ROWS = 20_000
+# What the sum of squares of a dataset is multiplied by: the digits behind the point are then those
+# that differ between any two datasets.
+DIGITS = 1e4
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +71,32 @@ def pooled_least_squares(moments: Moments) -> FloatArray:
 
 def plan_rows(problem: RowLeastSquares, *, intercept: bool = True) -> RowPlan:
     """Estimate the variances of every strategy, from the simplest on."""
-    start, moments = start_values(problem), problem.moments
+    some, every = _sample(problem.moments), np.ones(problem.moments.shape)
     hypers: dict[str, Hyper] = {}
     simpler: Hyper | None = None
     for family in (POOLED, INTERCEPT, SLOPES, DIAGONAL):
         if family is INTERCEPT and not intercept:
             continue
-        if family is SLOPES:
-            simpler = start.hyper
-        else:
-            simpler = fit_variances(moments, family, simpler, steps=STEPS)
-        hypers[family.name] = simpler
+        # The spread of slopes is searched from the middle of its prior, as for other collections.
+        known = None if family is SLOPES else simpler
+        simpler = fit_variances(some, family, known, steps=STEPS)
+        hypers[family.name] = replace(simpler, relative=every)
     refits = {"separate": separate_rows, **{n: partial_pooling(one) for n, one in hypers.items()}}
-    return RowPlan(start, refits)
+    return RowPlan(Start(problem, hypers["slopes"]), refits)
+
+
+def _sample(moments: RowMoments) -> RowMoments:
+    """Return datasets with about `VARIANCE_ROWS` rows, or all.
+
+    Digits of the sum of squares stand for a random number, so that the order of datasets and their
+    names do not matter.
+    """
+    if moments.n.sum() <= VARIANCE_ROWS:
+        return moments
+    order = np.argsort(np.modf(DIGITS * moments.q)[0], kind="stable")
+    kept = np.zeros(len(order), dtype=bool)
+    kept[order[np.cumsum(moments.n[order]) <= VARIANCE_ROWS]] = True
+    return moments.take(kept)
 
 
 def fit_rows(refit: Refit, problem: RowLeastSquares) -> RowFitted:

@@ -277,7 +277,57 @@ class LeftOut:
         return f"left out: {self.reason}"
 
 
-KINDS: dict[str, Any] = {kind.kind: kind for kind in (Number, Flag, Category, Date, LeftOut)}
+@dataclass(frozen=True)
+class Vector:
+    """A column that holds a list of numbers in each row, such as an embedding.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    fill : tuple of float
+        Value of each entry where it is missing; there are as many as entries in a list.
+    indicator : bool, default False
+        Whether a 0/1 feature marks the rows without a list.
+    missing : int, default 0
+        Number of training rows without a list.
+    """
+
+    kind: ClassVar[str] = "vector"
+    name: str
+    fill: tuple[float, ...]
+    indicator: bool = False
+    missing: int = 0
+
+    def features(self) -> tuple[str, ...]:
+        """Return a name for each entry, from 0, and the indicator if there is one."""
+        entries = tuple(f"{self.name}_{j}" for j in range(len(self.fill)))
+        return (*entries, f"{self.name} missing") if self.indicator else entries
+
+    def expressions(self) -> tuple[nw.Expr, ...]:
+        """Return the entries with missing ones filled in, and the indicator."""
+        column = nw.col(self.name)
+        entries = tuple(
+            present(column.list.get(j)).fill_null(value).alias(name)
+            for j, (name, value) in enumerate(zip(self.features(), self.fill))
+        )
+        if not self.indicator:
+            return entries
+        return *entries, column.is_null().cast(nw.Float64).alias(self.features()[-1])
+
+    def describe(self) -> str:
+        """Return the number of entries, and how missing lists are filled in."""
+        words = f"list of {len(self.fill)} numbers, one feature each"
+        if not self.missing:
+            return words
+        lists = "1 missing list" if self.missing == 1 else f"{self.missing:,} missing lists"
+        indicator = ", plus an indicator column" if self.indicator else ""
+        return f"{words}; {lists} filled with the mean{indicator}"
+
+
+KINDS: dict[str, Any] = {
+    kind.kind: kind for kind in (Number, Flag, Category, Date, Vector, LeftOut)
+}
 
 
 def to_plain(encoding: Encoding) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from conjoin.errors import DataError
 from conjoin.tables.encoding import (
@@ -24,6 +26,7 @@ from conjoin.tables.encoding import (
     Flag,
     LeftOut,
     Number,
+    Vector,
     as_date,
     as_text,
     as_whole_text,
@@ -137,6 +140,8 @@ def _rule(frame: Frame, name: str, dtype: Any, facts: Mapping[str, Any], missing
         return _date(frame, name, facts, None, missing, times=dtype == nw.Datetime)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _text(frame, name, rows, missing)
+    if dtype in (nw.List, nw.Array) and not isinstance(frame, nw.LazyFrame):
+        return _vector(frame, name, missing)
     return LeftOut(name, f"its type {dtype} is not a number, text, true/false or a date")
 
 
@@ -207,6 +212,30 @@ def _number(
     _check_missing_allowed(name, absent, rows, missing)
     fill = _median(frame, name, text)
     return Number(name, fill, _needs_indicator(absent, missing), text, absent)
+
+
+def _vector(frame: nw.DataFrame[Any], name: str, missing: str) -> Encoding:
+    """Return the rule for a column of lists of numbers, which are all of one length."""
+    lists = frame.get_column(name).to_native().combine_chunks()
+    flat, known = pc.list_flatten(lists), lists.drop_null()
+    if not len(known):
+        return LeftOut(name, "all values are missing")
+    if not (pa.types.is_integer(flat.type) or pa.types.is_floating(flat.type)):
+        return LeftOut(name, "its lists hold something else than numbers")
+    ends = pc.min_max(pc.list_value_length(known))
+    least, most = ends["min"].as_py(), ends["max"].as_py()
+    if least != most or not most:
+        return LeftOut(name, f"its lists have between {least} and {most} entries, not one number")
+    table = flat.cast(pa.float64()).to_numpy(zero_copy_only=False).reshape(-1, most)
+    if np.isinf(table).any():
+        raise DataError(f"Column {name!r} has an infinite value; correct or drop such rows.")
+    empty = np.isnan(table).all(axis=0)
+    if empty.any():
+        j = int(np.argmax(empty))
+        raise DataError(f"Entry {j} of the lists in column {name!r} is missing in every row.")
+    _check_missing_allowed(name, lists.null_count, len(lists), missing)
+    indicator = _needs_indicator(lists.null_count, missing)
+    return Vector(name, tuple(np.nanmean(table, axis=0).tolist()), indicator, lists.null_count)
 
 
 def _needs_indicator(absent: int, missing: str) -> bool:

@@ -30,7 +30,13 @@ from conjoin.tables.frame import with_castable_types
 from conjoin.tables.parse import all_fit, is_number
 from conjoin.tables.roles import Roles, close_match
 
-KIND_WORDS = {"number": "a number", "flag": "true/false", "category": "text", "date": "a date"}
+KIND_WORDS = {
+    "number": "a number",
+    "flag": "true/false",
+    "category": "text",
+    "date": "a date",
+    "vector": "a list of numbers",
+}
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,8 @@ class Schema:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the numbers that columns become, in order."""
-        return tuple(
-            name for e in self.encodings for name in e.features() if name not in self.constant
-        )
+        constant = set(self.constant)
+        return tuple(name for e in self.encodings for name in e.features() if name not in constant)
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """How often each reading of the paper's classification bounds joins, by simulation.
 
-A seed enters; a table as CSV and Markdown leaves. `python -m conjoin.paper.tables.classification
---seed 0` prints the table of docs/classification-bounds.md and writes
-experiments/classification/results.csv.
+A seed enters; lines, and a table as CSV and Markdown, leave. `conjoin reproduce classification`
+writes experiments/classification/results.csv, the table of docs/classification-bounds.md.
 
 Protocol. Rows satisfy the paper's Assumption 1 with the sign flipped. They are x ~ N(0, I) without
 intercept; a row is kept if one class has a positive score and all others one below -MARGIN. In
@@ -12,14 +11,13 @@ replace the true parameters, and B is the largest norm of a row in the pair. Joi
 joint ridge fit has the smaller cross entropy with ridge term, summed over new rows of both.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.moments.resample import stream
 from conjoin.paper.classification import READINGS, Setting, bounds, largest_norm
 from conjoin.paper.surrogate import (
@@ -43,7 +41,8 @@ DISTANCES = (0.0, 0.1, 0.3, float(np.sqrt(2)), 2.0)
 # Each step of minimising the joint surrogate loss passes over all rows. So only the first pairs of
 # a line do it, from the joint ridge fit and with fewer steps than the estimator's default.
 COSTED, COST_STEPS = 5, 300
-OUTPUT = Path("experiments/classification/results.csv")
+# Columns for a terminal; the file has all.
+SHOWN = ("n1", "n2", "d", "corrected", "printed", "squared", "literal_sign", "true_beta", "helps")
 
 
 @dataclass(frozen=True)
@@ -163,9 +162,15 @@ def run_line(n1: int, n2: int, d: float, seed: int, pairs: int = PAIRS) -> Line:
     return Line(n1=n1, n2=n2, d=d, **mean)
 
 
-def run(seed: int = 0, pairs: int = PAIRS) -> list[Line]:
+def run(seed: int = 0, pairs: int = PAIRS, progress: Progress | None = None) -> list[Line]:
     """Run all sizes and distances."""
-    return [run_line(n1, n2, d, seed, pairs) for n1, n2 in SIZES for d in DISTANCES]
+    lines: list[Line] = []
+    for n1, n2 in SIZES:
+        for d in DISTANCES:
+            lines.append(run_line(n1, n2, d, seed, pairs))
+            if progress:
+                progress(len(lines), len(SIZES) * len(DISTANCES))
+    return lines
 
 
 def write_lines(lines: Sequence[Line], path: Path) -> None:
@@ -179,6 +184,12 @@ def table(lines: Sequence[Line]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
+def texts_of(line: Line, columns: Sequence[str]) -> list[str]:
+    """Return some columns of a line as text."""
+    by_name = dict(zip(_names(), _texts(line)))
+    return [by_name[name] for name in columns]
+
+
 def _names() -> list[str]:
     return [entry.name for entry in fields(Line)]
 
@@ -189,19 +200,3 @@ def _texts(line: Line) -> list[str]:
     shares, terms = first_term - first_share, len(names) - first_term
     forms = ["d", "d", ".3g"] + [".1f"] * shares + [".3f"] * terms
     return [format(value, form) for value, form in zip(asdict(line).values(), forms)]
-
-
-def main() -> None:
-    """Run the simulation, print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs per line")
-    parser.add_argument("--out", type=Path, default=OUTPUT, help="CSV to write")
-    given = parser.parse_args()
-    lines = run(given.seed, given.pairs)
-    print(table(lines))
-    write_lines(lines, given.out)
-
-
-if __name__ == "__main__":
-    main()

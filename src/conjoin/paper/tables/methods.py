@@ -9,6 +9,7 @@ decide and fit from the same rows (`FITS`).
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache, partial
 from typing import Protocol
 
 import numpy as np
@@ -21,7 +22,12 @@ from conjoin.execution import small_matrices
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
-from conjoin.paper.bifactor import cluster_coefficients, validate_bifactor, validated_clusters
+from conjoin.paper.bifactor import BiFactor, Covariances
+from conjoin.paper.bifactor_choice import (
+    cluster_coefficients,
+    validate_bifactor,
+    validated_clusters,
+)
 from conjoin.paper.greedy import greedy
 from conjoin.paper.tables.sets import TARGET, GroupedRows
 from conjoin.paper.tuned import Tuned
@@ -29,7 +35,9 @@ from conjoin.result.partition import Partition
 
 # Names of the methods, as printed and stored.
 INDIVIDUAL, POOLED, LITERAL, SIGNED = "individual", "pooled", "literal", "signed"
-DEFAULT, BIFACTOR, BIFACTOR_CLUSTERS = "default", "BiFactor", "BiFactor clusters"
+BIFACTOR, BIFACTOR_CLUSTERS = "BiFactor", "BiFactor clusters"
+BIFACTOR_IDENTITY, IDENTITY_CLUSTERS = "BiFactor, identity", "BiFactor clusters, identity"
+DEFAULT = "default, linear"  # all defaults but learner="linear": the paper has linear models only
 MANY_DATASETS = 20  # sets of the paper have up to 10 datasets, or 165 and more
 # Resamples of Algorithm 3, for up to so many datasets. The paper's 1,000 for each pair would take
 # hours; pairs grow with the square of the datasets, so larger sets get fewer.
@@ -112,22 +120,37 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def fit_bifactor(sample: GroupedRows, seed: int) -> tuple[Predict, int]:
+def fit_bifactor(
+    sample: GroupedRows, seed: int, covariances: Covariances = "learned"
+) -> tuple[Predict, int]:
     """Fit BiFactor with the rank and ridge that cross-validation chooses."""
-    basis, folds = _folds(sample, seed)
-    return _linear(basis, validate_bifactor(folds).fit.beta), len(sample.names)
+    basis, _, fit = _chosen(sample, seed, covariances)
+    return _linear(basis, fit.beta), len(sample.names)
 
 
-def fit_bifactor_clusters(sample: GroupedRows, seed: int) -> tuple[Predict, int]:
+def fit_bifactor_clusters(
+    sample: GroupedRows, seed: int, covariances: Covariances = "learned"
+) -> tuple[Predict, int]:
     """Fit one least-squares model to each cluster of BiFactor's task factor."""
-    basis, folds = _folds(sample, seed)
-    labels = validated_clusters(folds, validate_bifactor(folds).fit).labels
+    basis, folds, fit = _chosen(sample, seed, covariances)
+    labels = validated_clusters(folds, fit).labels
     beta = cluster_coefficients(folds.union(1), labels)
     return _linear(basis, beta), int(labels.max()) + 1
 
 
+@lru_cache(maxsize=1)  # BiFactor and its clusters are fitted to the same rows one after the other
+def _chosen(
+    sample: GroupedRows, seed: int, covariances: Covariances
+) -> tuple[Basis, Moments, BiFactor]:
+    """Return the basis, the moments of folds, and BiFactor with the settings of least error."""
+    basis, folds = _folds(sample, seed)
+    return basis, folds, validate_bifactor(folds, covariances=covariances).fit
+
+
 FITS: dict[str, Callable[[GroupedRows, int], tuple[Predict, int]]] = {
     DEFAULT: fit_default,
+    BIFACTOR_IDENTITY: partial(fit_bifactor, covariances="identity"),
+    IDENTITY_CLUSTERS: partial(fit_bifactor_clusters, covariances="identity"),
     BIFACTOR: fit_bifactor,
     BIFACTOR_CLUSTERS: fit_bifactor_clusters,
 }
