@@ -19,8 +19,9 @@ SOURCE = Path(__file__).parent.parent / "src" / "conjoin"
 # A room may import from rooms before it. Rooms of one line do not import each other.
 ORDER = (
     ("_typing", "errors", "version", "text"),
-    ("checks",),
+    ("checks", "durations"),
     ("strategies names",),  # strategies/__init__.py: names only
+    ("api.described",),  # how options are described
     ("api.request",),  # every option, before all that takes one
     ("files", "families", "linalg", "execution", "progress", "progress_parts"),
     ("moments",),

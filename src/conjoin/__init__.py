@@ -10,6 +10,7 @@ from conjoin.version import __version__
 
 if TYPE_CHECKING:
     from conjoin import datasets, paper, representations
+    from conjoin.api.check import check
     from conjoin.api.compare import compare
     from conjoin.api.partition import partition
     from conjoin.criterion import Risk, Validated
@@ -37,6 +38,7 @@ _HOMES = {
     "conjoin.errors": ("ConjoinError", "ConjoinWarning"),
     "conjoin.estimators.join": ("JoinClassifier", "JoinRegressor"),
     "conjoin.learners.boosting": ("Boosting",),
+    "conjoin.api.check": ("check",),
     "conjoin.api.compare": ("compare",),
     "conjoin.api.partition": ("partition",),
     "conjoin.result.fits": ("LinearFit", "LogisticFit"),
@@ -70,6 +72,7 @@ __all__ = [
     "Tuned",
     "Validated",
     "__version__",
+    "check",
     "compare",
     "datasets",
     "load",

@@ -8,6 +8,7 @@ from typer.main import get_command
 
 import conjoin
 from conjoin.api.compare import compare
+from conjoin.api.described import described
 from conjoin.api.partition import partition
 from conjoin.api.request import (
     PAIR_METHODS,
@@ -15,7 +16,6 @@ from conjoin.api.request import (
     PairRequest,
     PredictionOptions,
     Request,
-    described,
 )
 from conjoin.cli.main import app
 from conjoin.cli.options import flag_of
@@ -80,9 +80,9 @@ def test_the_command_line_takes_every_option_with_its_default(command, request_)
 
 
 def test_predict_takes_every_option_of_prediction():
-    for name in ("on_unseen", "limit"):
+    for name in ("on_unseen", "limit", "interval"):
         assert defaults(Partition.predict)[name] == getattr(PredictionOptions, name)
-    assert set(described(PredictionOptions)) == {"on_unseen", "limit"}
+    assert set(described(PredictionOptions)) == {"on_unseen", "limit", "interval"}
 
 
 def test_the_page_names_the_options_that_are_not_defaults():
@@ -107,7 +107,8 @@ OTHERS = {
     "features": ["a"],
     "weights": "w", "missing": "drop", "columns": "impute", "sample_rows": 5000,
     "query": "SELECT 1",
-    "category": ["a"], "ignore": ["b"], "drop_outliers": True, "robust": True,
+    "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
+    "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1",
 }  # fmt: skip
 
@@ -122,7 +123,8 @@ def test_functions_pass_every_option_on(monkeypatch, name):
     seen = []
     for module, step in ((partition_module, "run"), (compare_module, "compare_pair")):
         monkeypatch.setattr(module, step, lambda *args: seen.append(args))
-    partition("data", **{"target": "y", name: OTHERS[name]})
+    given = {"time": "day"} if name in ("horizon", "gap") else {}
+    partition("data", **{"target": "y", **given, name: OTHERS[name]})
     assert getattr(seen[0][0], name) == OTHERS[name]
     if name in described(PairRequest):
         value = "gcv" if name == "method" else OTHERS[name]
@@ -136,7 +138,8 @@ def test_estimators_pass_every_option_on(estimator, name):
     parameter = NAMES_OF_SKLEARN.get(name, name)
     if parameter not in estimator().get_params() or name == "by":
         return  # a role of columns, which X has
-    request = estimator(**{parameter: OTHERS[name]})._request()
+    given = {"time": "day"} if name in ("horizon", "gap") else {}
+    request = estimator(**{**given, parameter: OTHERS[name]})._request()
     assert getattr(request, name) == OTHERS[name]
 
 

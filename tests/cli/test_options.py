@@ -1,6 +1,7 @@
 from inspect import signature
 
-from conjoin.api.request import PairRequest, Request, described
+from conjoin.api.described import described
+from conjoin.api.request import PairRequest, Request
 from conjoin.cli.options import flag_of, takes
 
 

@@ -4,7 +4,6 @@ from numpy.testing import assert_allclose
 
 from conjoin.api.request import Request
 from conjoin.datasets import make_class_clusters, make_clusters, make_count_clusters
-from conjoin.engine import study as study_module
 from conjoin.engine.study import DatasetFacts, dataset_weights, make_study
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.problem import LeastSquares
@@ -25,8 +24,9 @@ def test_numbers_become_moments_and_classes_keep_their_rows():
 
 
 def test_datasets_or_rows_count_the_same():
-    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "datasets"), [0.5, 0.5])
-    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "rows"), [0.25, 0.75])
+    every = np.array([True, True])
+    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "datasets", every), [0.5, 0.5])
+    assert_allclose(dataset_weights(np.array([20.0, 60.0]), "rows", every), [0.25, 0.75])
 
 
 def test_counts_have_a_dispersion():
@@ -39,7 +39,7 @@ def test_counts_have_a_dispersion():
 
 @pytest.mark.parametrize(("folds", "used"), [(10, 5), (12, 6), (3, 3)])
 def test_many_datasets_of_classes_use_fewer_folds(monkeypatch, folds, used):
-    monkeypatch.setattr(study_module, "MANY_DATASETS", 2)
+    monkeypatch.setattr("conjoin.engine.ordering.MANY_DATASETS", 2)
     tables = make_class_clusters(sizes=(3,), n=40, p=2).tables()
     study = make_study(collect(tables, target="y"), Request(target="y", folds=folds))
     assert study.given.folds.shape == (3, used)

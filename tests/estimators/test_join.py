@@ -6,7 +6,8 @@ import pytest
 from sklearn.base import clone
 
 from conjoin import JoinClassifier, JoinRegressor
-from conjoin.api.request import PredictionOptions, Request, described
+from conjoin.api.described import described
+from conjoin.api.request import PredictionOptions, Request
 from conjoin.errors import ArgumentError
 from conjoin.estimators.join import NOT_HERE
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from conjoin.api.request import PairRequest, documented
+from conjoin.api.described import documented
+from conjoin.api.request import PairRequest
 from conjoin.engine.pair import compare_pair
 from conjoin.errors import ArgumentError
 from conjoin.result.comparison import Comparison
@@ -27,6 +28,8 @@ def compare(
     family: str = PairRequest.family,
     category: Sequence[str] | None = PairRequest.category,
     ignore: Sequence[str] | None = PairRequest.ignore,
+    time: str | None = PairRequest.time,
+    repeat: str | None = PairRequest.repeat,
     drop_outliers: bool | None = PairRequest.drop_outliers,
     robust: bool = PairRequest.robust,
     intercept: bool = PairRequest.intercept,
@@ -86,6 +89,8 @@ def compare(
         family=family,
         category=category,
         ignore=ignore,
+        time=time,
+        repeat=repeat,
         drop_outliers=drop_outliers,
         robust=robust,
         intercept=intercept,

@@ -6,7 +6,8 @@ from inspect import signature
 from typing import Any
 
 from conjoin._typing import Progress
-from conjoin.api.request import PAPER_METHODS, Request, documented, refuse_renamed
+from conjoin.api.described import documented
+from conjoin.api.request import PAPER_METHODS, Request, refuse_renamed
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError
 from conjoin.progress import progress_of_call
@@ -41,6 +42,10 @@ def partition(
     family: str = Request.family,
     category: Sequence[str] | None = Request.category,
     ignore: Sequence[str] | None = Request.ignore,
+    time: str | None = Request.time,
+    horizon: Any = Request.horizon,
+    gap: Any = Request.gap,
+    repeat: str | None = Request.repeat,
     drop_outliers: bool | None = Request.drop_outliers,
     robust: bool = Request.robust,
     intercept: bool = Request.intercept,
@@ -111,6 +116,10 @@ def partition(
         family=family,
         category=category,
         ignore=ignore,
+        time=time,
+        horizon=horizon,
+        gap=gap,
+        repeat=repeat,
         drop_outliers=drop_outliers,
         robust=robust,
         intercept=intercept,

@@ -9,12 +9,14 @@ the estimators; a test compares all of them. This module imports nothing heavy, 
 `conjoin --help` needs it.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from numbers import Integral
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
 
+from conjoin.api.described import Option, default_of, described, option
 from conjoin.checks import check_choice, check_count, check_level, check_seed
+from conjoin.durations import check_gap, check_horizon
 from conjoin.errors import ArgumentError
 from conjoin.strategies import LEARNER_STRATEGIES, STRATEGIES
 from conjoin.text import without_secrets
@@ -32,8 +34,11 @@ VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
 FEWEST_SAMPLED = 1_000  # rows that a sample must have: trees of fewer are worse than lines
 
+# Largest share of new rows that an interval may hold: quantiles are kept from 0.25 to 99.75 %.
+LARGEST_INTERVAL = 0.995
+
 # Options that say what columns are; a schema holds them, not the settings of a result.
-ROLES = ("target", "by", "features", "weights", "category", "ignore", "strategy")
+ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
 
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
@@ -43,56 +48,6 @@ GONE_ARGUMENTS = {
     "learn_share": "networks are cross-fitted now: all rows train them, and no row is judged by a "
     "network that saw it. Leave it out"
 }
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Option:
-    """How one option is described, spelled and checked.
-
-    Parameters
-    ----------
-    help : str
-        One or two sentences, for the command line and for docstrings.
-    kind : str
-        What values are, in the manner of numpydoc; by default the choices.
-    choices : tuple of str
-        Values that are allowed; empty if any are.
-    check : callable, optional
-        Called with the name and the value; raises `ArgumentError`.
-    metavar : str
-        What stands for the value in help texts.
-    flag : str
-        Name on the command line, if it is not the name of the option.
-    short : str
-        Short flag, such as "-t".
-    python_help : str
-        What a docstring says in addition.
-    opposite : str
-        Flag for False, of an option that is true, false or None.
-    """
-
-    help: str
-    kind: str = ""
-    choices: tuple[str, ...] = ()
-    check: Callable[[str, Any], None] | None = None
-    metavar: str = "NAME"
-    flag: str = ""
-    short: str = ""
-    python_help: str = ""
-    opposite: str = ""
-
-    def described(self) -> str:
-        """Return what values are, for a docstring."""
-        if self.kind:
-            return self.kind
-        words = [f'"{choice}"' for choice in self.choices]
-        return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "str"
-
-
-def _option(default: Any, help: str, **settings: Any) -> Any:
-    return field(default=default, metadata={"option": Option(help, **settings)})
 
 
 def _check_switch(name: str, value: Any) -> None:
@@ -114,6 +69,18 @@ def _check_learner(name: str, value: Any) -> None:
         raise ArgumentError(
             f"{wrong}, so it cannot be trained; expected 'auto', 'linear', 'boosting', "
             f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
+        )
+
+
+def check_interval(name: str, value: Any) -> None:
+    """Raise an error if the share of rows inside an interval is out of reach."""
+    if value is None:
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < float(value) <= LARGEST_INTERVAL:
+        raise ArgumentError(
+            f"{name}={value!r} is no share of new rows; expected a number above 0 and up to "
+            f"{LARGEST_INTERVAL}, such as 0.9."
         )
 
 
@@ -140,14 +107,14 @@ class Question:
     target: str = field(
         metadata={"option": Option("Column to predict.", kind="str", metavar="COLUMN", short="-t")}
     )
-    features: Any = _option(
+    features: Any = option(
         None,
         "Columns to use; by default all others.",
         kind="list of str, optional",
         metavar="A,B,...",
         python_help="All others are those that are not the target, the names or the weights.",
     )
-    weights: str | None = _option(
+    weights: str | None = option(
         None,
         "Column of row weights.",
         kind="str, optional",
@@ -155,7 +122,7 @@ class Question:
         python_help="A weight of 2 means that the row is twice as precise (half the noise "
         "variance), not that it occurs twice.",
     )
-    family: str = _option(
+    family: str = option(
         "auto",
         "What the target is.",
         choices=FAMILIES,
@@ -163,7 +130,7 @@ class Question:
         python_help='"gaussian" is a number (least squares), "logistic" a class, "poisson" a '
         'count. "auto" takes text and true/false for classes and numbers for numbers.',
     )
-    missing: str = _option(
+    missing: str = option(
         "indicator",
         "What is done about missing values.",
         choices=MISSING,
@@ -171,7 +138,7 @@ class Question:
         python_help='"indicator" fills in the median and adds a column that says so, "median" only '
         'fills in, "drop" leaves the row out, "raise" is an error.',
     )
-    columns: str | None = _option(
+    columns: str | None = option(
         None,
         "Columns that some datasets lack.",
         kind='"intersect" or "impute", optional',
@@ -180,20 +147,37 @@ class Question:
         python_help='"intersect" leaves them out, "impute" treats them as missing. By default they '
         "are an error.",
     )
-    category: Any = _option(
+    category: Any = option(
         None,
         "Number columns that are categories (codes).",
         kind="list of str, optional",
         metavar="A,B,...",
         python_help="Each frequent value gets a 0/1 feature, as for text.",
     )
-    ignore: Any = _option(
+    ignore: Any = option(
         None,
         "Columns to leave out, such as identifiers.",
         kind="list of str, optional",
         metavar="A,B,...",
     )
-    drop_outliers: bool | None = _option(
+    time: str | None = option(
+        None,
+        "Column of dates or numbers that orders rows in time.",
+        kind="str, optional",
+        metavar="COLUMN",
+        python_help="Models are then judged on rows that come after those they were fitted to, and "
+        "verdicts allow noise that depends on the rows before. The column stays a feature unless "
+        "`ignore` names it. conjoin loads all rows into memory.",
+    )
+    repeat: str | None = option(
+        None,
+        "Column that names whom a row is about, such as a patient.",
+        kind="str, optional",
+        metavar="COLUMN",
+        python_help="Rows with the same value stay in one fold, and verdicts allow noise that they "
+        "share. The column is no feature. conjoin loads all rows into memory.",
+    )
+    drop_outliers: bool | None = option(
         None,
         "Leave rows with gross errors out, or keep them.",
         kind="bool, optional",
@@ -203,15 +187,15 @@ class Question:
         "By default conjoin works with and without these rows. If the answers differ, it returns "
         "the one without them. True leaves them out, False keeps them.",
     )
-    robust: bool = _option(
+    robust: bool = option(
         False,
         "Huber weights on rows; numbers only.",
         kind="bool",
         python_help="Rows far from their model count less. Weights are found from robust fits of "
         "each dataset. Rows with gross errors are left out, unless drop_outliers is False.",
     )
-    intercept: bool = _option(True, "Whether models have an intercept.", kind="bool")
-    delta: float = _option(
+    intercept: bool = option(True, "Whether models have an intercept.", kind="bool")
+    delta: float = option(
         0.1,
         "Level of verdicts and intervals.",
         kind="float",
@@ -219,7 +203,7 @@ class Question:
         metavar="NUMBER",
         python_help="A verdict is wrong with at most this probability.",
     )
-    verdict: str = _option(
+    verdict: str = option(
         "robust",
         "What verdicts assume about the noise.",
         choices=VERDICTS,
@@ -228,7 +212,7 @@ class Question:
         '"gaussian" assumes normal noise that is equal inside a dataset: its level is exact then, '
         "and it decides a little more often. For classes and counts it changes nothing.",
     )
-    random_state: int = _option(
+    random_state: int = option(
         0,
         "Random seed.",
         kind="int",
@@ -240,13 +224,13 @@ class Question:
     options: Mapping[str, Any] = field(default_factory=dict)  # those of a criterion, such as `n`
 
     def __post_init__(self) -> None:
-        for name, option in described(type(self)).items():
+        for name, one in described(type(self)).items():
             value = getattr(self, name)
-            if option.choices and not (value is None and _default(type(self), name) is None):
+            if one.choices and not (value is None and default_of(type(self), name) is None):
                 if isinstance(value, str) or name != "method":
-                    check_choice(name, value, option.choices)
-            if option.check is not None:
-                option.check(name, value)
+                    check_choice(name, value, one.choices)
+            if one.check is not None:
+                one.check(name, value)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values, without the roles of columns.
@@ -257,6 +241,7 @@ class Question:
         found["method"] = self.method_name
         found["learner"] = self.learner_name
         found["random_state"] = int(self.random_state)
+        found |= {k: str(found[k]) for k in ("horizon", "gap") if not _is_plain(found.get(k))}
         if found.get("query"):  # settings are written to model files and pages
             found["query"] = without_secrets(found["query"])
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}
@@ -281,7 +266,7 @@ class Question:
 class Request(Question):
     """What `partition` is asked for."""
 
-    by: Any = _option(
+    by: Any = option(
         None,
         "Column that names a row's dataset; repeatable.",
         kind="str or list of str, optional",
@@ -289,7 +274,7 @@ class Request(Question):
         short="-b",
         python_help="Several columns name it together. Without it each file or table is a dataset.",
     )
-    method: Any = _option(
+    method: Any = option(
         "auto",
         "What finds the clusters.",
         kind='str or criterion, default "auto"',
@@ -300,7 +285,7 @@ class Request(Question):
         'comparison: "evidence", "validated", "chow", "bic", "kmeans", and the paper\'s "tuned", '
         '"bound" and "direct".',
     )
-    learner: Any = _option(
+    learner: Any = option(
         "auto",
         "What is trained on rows: auto, linear, boosting.",
         kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
@@ -309,7 +294,7 @@ class Request(Question):
         'them. "auto" takes both, weighted by their error on held-out rows. A regressor, '
         "classifier or pipeline of scikit-learn takes the place of the trees.",
     )
-    strategy: str = _option(
+    strategy: str = option(
         "auto",
         "Which models the datasets get.",
         choices=("auto", "best", *STRATEGIES, *LEARNER_STRATEGIES),
@@ -318,7 +303,7 @@ class Request(Question):
         '"best" is the strategy with the lowest error. Clusters and their models are in the result '
         "whatever is chosen.",
     )
-    grouping: str | None = _option(
+    grouping: str | None = option(
         None,
         "How pairs become clusters.",
         kind='"agglomerative" or "greedy", optional',
@@ -327,13 +312,13 @@ class Request(Question):
         python_help='"greedy" is Algorithm 3 of the paper and needs a criterion. By default the '
         "way that suits the method.",
     )
-    weigh_by: str = _option(
+    weigh_by: str = option(
         "datasets",
         "What counts the same in errors.",
         choices=("datasets", "rows"),
         metavar="WHAT",
     )
-    folds: int = _option(
+    folds: int = option(
         10,
         "Folds of cross-validation.",
         kind="int",
@@ -341,7 +326,24 @@ class Request(Question):
         metavar="NUMBER",
         python_help="Classes and counts of more than 300 datasets use half as many, at least 5.",
     )
-    sample_rows: int | None = _option(
+    horizon: Any = option(
+        None,
+        "How far ahead models predict, such as '4 weeks'.",
+        kind="number, str or timedelta, optional",
+        check=check_horizon,
+        metavar="LENGTH",
+        python_help="Goes with `time`. A number counts days, or the units of a column of numbers. "
+        "By default a model predicts until the next one is fitted.",
+    )
+    gap: Any = option(
+        None,
+        "Time between the last row of a fit and the first it predicts.",
+        kind="number, str or timedelta, optional",
+        check=check_gap,
+        metavar="LENGTH",
+        python_help="Goes with `time`, for rows that are known late. By default there is none.",
+    )
+    sample_rows: int | None = option(
         None,
         "Rows that teach the learner if the table stays in files.",
         kind="int, optional",
@@ -351,20 +353,20 @@ class Request(Question):
         "all rows. By default all rows if they fit into memory, else as many as fit, at most "
         "500,000.",
     )
-    query: str | None = _option(
+    query: str | None = option(
         None,
         "SELECT over the files, as table 'data'.",
         kind="str, optional",
         metavar="SQL",
         python_help="It can read the given data and nothing else.",
     )
-    unsafe_query: bool = _option(
+    unsafe_query: bool = option(
         False,
         "Let the query read other files, and write.",
         kind="bool",
         python_help="Only for queries that you wrote yourself.",
     )
-    representation: Any = _option(
+    representation: Any = option(
         None,
         "Network that learns features: mlp1 or mlp2.",
         kind='"mlp1", "mlp2", Representation, transformer or function, optional',
@@ -380,13 +382,19 @@ class Request(Question):
                 "'risk' in partition is now 'auto', the default."
             )
         super().__post_init__()
+        for name in ("horizon", "gap"):
+            if getattr(self, name) is not None and self.time is None:
+                raise ArgumentError(
+                    f"{name}={getattr(self, name)!r} needs time: name the column that orders rows, "
+                    "such as time='date'."
+                )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairRequest(Question):
     """What `compare` is asked for."""
 
-    learner: Any = _option(
+    learner: Any = option(
         "linear",
         "What is trained on rows: auto, linear, boosting.",
         kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
@@ -395,7 +403,7 @@ class PairRequest(Question):
         'other learner is from cross-validation. "boosting" are boosted trees (LightGBM). "auto" '
         "is the one of the two with the lower error on held-out rows.",
     )
-    method: Any = _option(
+    method: Any = option(
         "risk",
         "What makes the point decision.",
         kind='str or criterion, default "risk"',
@@ -410,7 +418,7 @@ class PairRequest(Question):
 class PredictionOptions:
     """How rows are predicted."""
 
-    on_unseen: str = _option(
+    on_unseen: str = option(
         "pooled",
         "Model of a dataset not there at fitting.",
         choices=ON_UNSEEN,
@@ -418,7 +426,7 @@ class PredictionOptions:
         python_help='"pooled" is one model for all, "nearest" that of the most similar cluster, '
         '"raise" an error.',
     )
-    limit: bool = _option(
+    limit: bool = option(
         True,
         "Whether features stay near the training range.",
         kind="bool",
@@ -426,17 +434,19 @@ class PredictionOptions:
         "side. False allows extrapolation beyond that.",
     )
 
+    interval: float | None = option(
+        None,
+        "Share of new rows that intervals hold, such as 0.9.",
+        kind="float, optional",
+        metavar="SHARE",
+        python_help="Predictions then come with an interval each, for classes with a set of "
+        "classes. They are found from held-out rows of the dataset and, where it has few, from "
+        "those of similar ones.",
+    )
+
     def __post_init__(self) -> None:
         check_choice("on_unseen", self.on_unseen, ON_UNSEEN)
-
-
-def described(request: type) -> dict[str, Option]:
-    """Return the options of a request by name, in the order of its class."""
-    return {one.name: one.metadata["option"] for one in fields(request) if "option" in one.metadata}
-
-
-def _default(request: type, name: str) -> Any:
-    return getattr(request, name, None)
+        check_interval("interval", self.interval)
 
 
 def _is_plain(value: Any) -> bool:
@@ -453,42 +463,3 @@ def refuse_renamed(options: Mapping[str, Any]) -> None:
                 f"{name}={options[name]!r} is now called {RENAMED_ARGUMENTS[name]}="
                 f"{options[name]!r}."
             )
-
-
-def documented(*requests: type, leave_out: tuple[str, ...] = ()) -> Callable[[Function], Function]:
-    """Put the descriptions of options in place of `{options}` in a docstring."""
-
-    def decorate(function: Function) -> Function:
-        text = function.__doc__ or ""
-        indent = next(
-            line[: len(line) - len(line.lstrip())]
-            for line in text.splitlines()
-            if line.strip() == "{options}"
-        )
-        lines = []
-        for request in requests:
-            for name, option in described(request).items():
-                if name not in leave_out:
-                    lines += _entry(name, option, request, indent)
-        function.__doc__ = text.replace(f"{indent}{{options}}", "\n".join(lines))
-        return function
-
-    return decorate
-
-
-def _entry(name: str, option: Option, request: type, indent: str) -> list[str]:
-    """Return the lines of one parameter in a docstring."""
-    kind, default = option.described(), _default(request, name)
-    if default is not None and "default" not in kind:
-        kind += (
-            f", default {default!r}" if not isinstance(default, str) else f' (default "{default}")'
-        )
-    words = f"{option.help} {option.python_help}".strip()
-    lines, line = [f"{indent}{name} : {kind}"], ""
-    for word in words.split():
-        if line and len(indent) + 4 + len(line) + 1 + len(word) > 100:
-            lines.append(f"{indent}    {line}")
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*lines, f"{indent}    {line}"]

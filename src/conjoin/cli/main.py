@@ -1,6 +1,7 @@
 """Commands of `conjoin`. Heavy imports happen inside the commands, so that help is quick.
 
-Exit codes: 0 done, 2 bad input (one sentence on standard error), 130 interrupted.
+Exit codes: 0 done, 2 bad input (one sentence on standard error), 3 a check needs a look, 130
+interrupted.
 """
 
 import os
@@ -23,6 +24,7 @@ from conjoin.api.request import (
     Request,
 )
 from conjoin.checks import check_choice
+from conjoin.cli.check import NEEDS_A_LOOK, check
 from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
 from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
@@ -63,7 +65,7 @@ class Commands(TyperGroup):
             code = 130
         if code == 130:
             typer.echo("Interrupted.", err=True)
-        sys.exit(code if code in (None, 0, 130) else 2)
+        sys.exit(code if code in (None, 0, NEEDS_A_LOOK, 130) else 2)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command whose reader, such as head, may have seen enough."""
@@ -102,7 +104,7 @@ app = typer.Typer(
     cls=Commands,
     help="Decide which datasets to train together and which apart.",
     epilog="Example: conjoin partition sales.csv --target sales --by store\n\n"
-    "Exit codes: 0 done, 2 bad input, 130 interrupted.",
+    "Exit codes: 0 done, 2 bad input, 3 a check needs a look, 130 interrupted.",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help needs half the time
@@ -369,6 +371,7 @@ def report(
     typer.echo(f"Report written to {output}")
 
 
+app.command()(check)
 app.command()(reproduce)
 app.add_typer(paper)
 

@@ -13,7 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from conjoin.api.request import NETWORKS, Option, Request, described
+from conjoin.api.described import Option, described
+from conjoin.api.request import NETWORKS, Request
+from conjoin.errors import ArgumentError
 
 LISTS = ("features", "category", "ignore")  # options whose values are separated by commas
 
@@ -122,10 +124,20 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in choices if word.startswith(incomplete)]
 
 
+def as_number(name: str, value: str) -> float:
+    """Return a number that was written on the command line."""
+    try:
+        return float(value)
+    except ValueError:
+        raise ArgumentError(f"{name}={value!r} is no number; expected one such as 0.9.") from None
+
+
 def _value(name: str, value: Any) -> Any:
     """Return the value of an option as Python takes it."""
     if name == "by":
         return list(dict.fromkeys(value)) if value else None
+    if name == "interval" and value is not None:
+        return as_number(name, value)
     if name == "sample_rows" and value and value.isdigit():
         return int(value)
     if name in LISTS and value:

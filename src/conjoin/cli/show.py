@@ -77,6 +77,21 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
         _section(console, "Columns", table)
 
 
+def print_table(
+    title: str, head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[str]
+) -> None:
+    """Print lines of texts as a table; columns named in `right` hold numbers."""
+    table = _table(*head, right=right)
+    for line in lines:
+        table.add_row(*(_text(text) for text in line))
+    _section(_console(), title, table)
+
+
+def print_text(text: str) -> None:
+    """Print a sentence."""
+    _console().print(_text(text, "bold"), soft_wrap=True)
+
+
 def _show_notices(console: Console, notices: Sequence[str]) -> None:
     """Print what to know before the answer."""
     for notice in notices:

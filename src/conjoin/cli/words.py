@@ -6,7 +6,8 @@ This module imports nothing heavy, since help and errors need it.
 import re
 import shlex
 
-from conjoin.api.request import PredictionOptions, Request, described
+from conjoin.api.described import described
+from conjoin.api.request import PredictionOptions, Request
 from conjoin.cli.options import flag_of
 
 OPTIONS = {

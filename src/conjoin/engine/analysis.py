@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.engine.details import make_details
-from conjoin.engine.errors import estimate_errors, find_improvements, held_out_losses
+from conjoin.engine.details import make_details, others
+from conjoin.engine.errors import (
+    estimate_errors,
+    find_improvements,
+    held_out_losses,
+    mean_error,
+)
 from conjoin.engine.placing import learned_priors, make_placement
+from conjoin.engine.spreads import course_of_fit, spread_of
 from conjoin.engine.stability import find_stability
 from conjoin.engine.verdicts import Verdicts, make_verdicts
 from conjoin.errors import ArgumentError
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
     from conjoin.engine.strategies import Strategies
     from conjoin.engine.study import DatasetFacts, Study
     from conjoin.grouping.search import Search
+    from conjoin.models.spread import Spread
+    from conjoin.result.course import Course
     from conjoin.result.details import Details
     from conjoin.result.fits import Fit
     from conjoin.result.improvement import Improvements
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
     from conjoin.strategies.plan import Start
     from conjoin.strategies.refits import Refit
     from conjoin.strategies.validation import Validated
+    from conjoin.tables import DatasetCollection
 
 Value = TypeVar("Value")
 
@@ -91,6 +100,8 @@ class Analysis:
         Their variances are the prior of new datasets; empty for a single dataset.
     findings : Findings
         Gross errors and suspicious names and columns, found before the steps.
+    table : DatasetCollection, optional
+        The rows, for intervals of predictions; None where they are elsewhere.
     """
 
     facts: "DatasetFacts"
@@ -103,7 +114,14 @@ class Analysis:
     origin: Origin
     refits: "Mapping[str, Refit]" = field(default_factory=dict)
     findings: Findings = Findings()
+    table: "DatasetCollection | None" = None
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all that was found, and no rows."""
+        for name in (*self.strategies.validated, "clusters", "plain"):
+            _ = self.spread(name), self.course(name)
+        return {**vars(self), "table": None}
 
     def _once(self, name: str, compute: "Callable[[], Value]") -> "Value":
         """Compute something when it is first asked for, and keep it."""
@@ -175,9 +193,7 @@ class Analysis:
         )
         rows, weights = np.asarray(self.facts.sizes), self.study.weights
         return [
-            self._model(
-                coef[k[0]], int(rows[k].sum()), float(np.average(errors[k], weights=weights[k]))
-            )
+            self._model(coef[k[0]], int(rows[k].sum()), mean_error(errors[k], weights[k]))
             for k in self._members
         ]
 
@@ -185,7 +201,7 @@ class Analysis:
     def _pooled_model(self) -> "Fit":
         """One model for all datasets, which serves those not there at fitting."""
         errors = self._errors_by_dataset(self.chosen.pooled.losses)
-        error = float(np.average(errors, weights=self.study.weights))
+        error = mean_error(errors, self.study.weights)
         return self._model(self.chosen.pooled.coef[0], int(np.sum(self.facts.sizes)), error)
 
     def _model(self, beta: FloatArray, rows: int, error: float) -> "Fit":
@@ -193,7 +209,8 @@ class Analysis:
 
     def _errors_by_dataset(self, losses: FloatArray) -> FloatArray:
         """Return mean losses (K,) from losses (F, K), in working units."""
-        return losses.sum(axis=0) / self.start.problem.moments.w
+        problem = self.start.problem
+        return np.where(problem.tested, losses.sum(axis=0) / problem.moments.w, np.nan)
 
     @property
     def _labels(self) -> IntArray:
@@ -335,8 +352,28 @@ class Analysis:
         assert fold_coef is not None  # a likelihood keeps them
         names, classes = self.facts.names, response.classes
         return self._once(
-            f"scores of {strategy}", lambda: score(given.rows.held_out(fold_coef), names, classes)
+            f"scores of {strategy}", lambda: score(given.held_out(fold_coef), names, classes)
         )
+
+    def spread(self, strategy: str) -> "Spread":
+        """Return how far targets lie from the predictions of a strategy, on held-out rows."""
+        return self._once(f"spread of {strategy}", lambda: self._find_spread(strategy))
+
+    def _find_spread(self, strategy: str) -> "Spread":
+        fit, units = self._choose(strategy)[1], self.study.basis.target_scale**2
+        errors = self._errors_by_dataset(fit.losses) * units
+        away = others(self.start.problem.moments)
+        return spread_of(fit, away, self.table, self.study, errors, self._pooled_model.error)
+
+    def course(self, strategy: str) -> "Course | None":
+        """Return errors over time; None where rows have no order."""
+        return self._once(f"course of {strategy}", lambda: self._find_course(strategy))
+
+    def _find_course(self, strategy: str) -> "Course | None":
+        if self.study.dealt is None or self.study.dealt.forward is None:
+            return None
+        fit = self._choose(strategy)[1]
+        return course_of_fit(fit, self.table, self.study, self.held_out)
 
     @property
     def placement(self) -> "Placement":

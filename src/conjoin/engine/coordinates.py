@@ -43,7 +43,7 @@ class Located:
     basis : Basis
         The coordinates.
     moments : Moments (K, F)
-        Moments of each dataset and fold in them.
+        Moments of each dataset and fold in them; with forward validation of each piece of time.
     dealt : Dealt
         The fold of every row, and copies of rows.
     """
@@ -69,10 +69,11 @@ def locate(
     choose the coordinates.
     """
     usual = Basis.from_rows(X, y, weights, intercept=intercept)
+    cell, cells = dealt.cells(folds)
     t = usual.response(y)
 
     def form(basis: Basis) -> Moments:
-        return fold_moments(basis.design(X), t, weights, starts, dealt.fold, folds)
+        return fold_moments(basis.design(X), t, weights, starts, cell, cells)
 
     def find() -> Directions | None:
         return directions_of_rows(X, weights, usual)

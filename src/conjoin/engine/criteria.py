@@ -12,11 +12,12 @@ import numpy as np
 from conjoin._typing import IntArray, Progress
 from conjoin.api.request import PAIR_METHODS, PAPER_METHODS, Request
 from conjoin.criterion import Criterion, Gcv, Risk, Unit, Validated
+from conjoin.engine.ordering import robust_scatter
 from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.models.scatter import Scatter
-from conjoin.moments import Basis
+from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import precise
 from conjoin.moments.folds import deal_rows
 from conjoin.tables import DatasetCollection
@@ -116,4 +117,5 @@ def scatter_of_units(units: list[Unit], collection: DatasetCollection) -> Scatte
     starts = collection.starts
     # The folds are not used, so neither their number nor the seed matters.
     dealt = deal_rows(collection.X, collection.y, starts, folds=2, seed=0)
-    return Scatter.of_rows(Z, t, w, starts, dealt.repeats)
+    moments = Moments.by_dataset(Z, t, starts, w)
+    return robust_scatter(Z, t, collection, dealt, moments)

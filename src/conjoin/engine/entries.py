@@ -25,6 +25,7 @@ from conjoin.engine.study import Study
 from conjoin.families import Response, softmax
 from conjoin.models.glm_families import contrasts
 from conjoin.models.held_out import HeldOut
+from conjoin.models.problem import scale_of
 from conjoin.models.row_losses import row_losses
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
@@ -68,6 +69,8 @@ class Rows:
     """Rows as the strategies see them: the collection, their dataset and fold, weights of datasets.
 
     `units` are the target's units: what a squared error of the working coordinates is worth.
+    `latest` (n,) is the fold whose fits predict a row; it differs from `fold` in rows that are not
+    held out, where rows are ordered in time.
     """
 
     table: DatasetCollection
@@ -76,6 +79,7 @@ class Rows:
     folds: int
     weights: FloatArray
     units: float
+    latest: IntArray
 
     @classmethod
     def of(cls, table: DatasetCollection, study: Study) -> "Rows":
@@ -84,14 +88,22 @@ class Rows:
         dataset = np.repeat(np.arange(len(table.names)), table.sizes)
         folds = int(study.given.folds.shape[1])
         units = study.basis.target_scale**2
-        return cls(table, dataset, study.dealt.fold, folds, study.weights, units)
+        fold, plan = study.dealt.fold, study.dealt.forward
+        latest = fold if plan is None else np.where(fold >= 0, fold, plan.latest)
+        return cls(table, dataset, fold, folds, study.weights, units, latest)
 
     def emptied(self) -> "Rows":
         """Return the same without rows."""
         t = self.table
-        none = replace(t, X=t.X[:0], y=t.y[:0], weights=t.weights[:0], positions=None)
+        none = replace(t, X=t.X[:0], y=t.y[:0], weights=t.weights[:0], positions=None, order=None)
         table = replace(none, starts=np.zeros_like(t.starts), ends=(t.X[:0].sum(0), t.X[:0].sum(0)))
-        return replace(self, table=table, dataset=self.dataset[:0], fold=self.fold[:0])
+        few = self.fold[:0]
+        return replace(self, table=table, dataset=few, fold=few, latest=few)
+
+    @property
+    def tested(self) -> BoolArray:
+        """Which rows (n,) are held out."""
+        return self.fold >= 0
 
     @property
     def response(self) -> Response:
@@ -99,17 +111,28 @@ class Rows:
         return self.table.response
 
     def losses(self, held_out: FloatArray) -> FloatArray:
-        """Return the losses (F, K) of held-out linear predictors (n, L), in working units."""
+        """Return the losses (F, K) of held-out linear predictors (n, L), in working units.
+
+        Those of held-out rows are scaled up to all rows of a dataset, as in `models.problem`.
+        """
         K, F = len(self.table.names), self.folds
         each = self.table.weights * row_losses(held_out, self.table.y, self.response) / self.units
-        cells = np.bincount(self.fold * K + self.dataset, each, minlength=F * K)
-        return np.asarray(cells, dtype=np.float64).reshape(F, K)
+        own = self.tested
+        cells = np.bincount((self.fold * K + self.dataset)[own], each[own], minlength=F * K)
+        losses = np.asarray(cells, dtype=np.float64).reshape(F, K)
+        if own.all():
+            return losses
+        whole, tested = (
+            np.bincount(self.dataset, w, minlength=K).astype(np.float64)
+            for w in (self.table.weights, np.where(own, self.table.weights, 0.0))
+        )
+        return losses * scale_of(whole, tested)
 
     def probabilities(self, held_out: FloatArray) -> HeldOut:
         """Return the probabilities of classes that held-out linear predictors (n, L) stand for."""
-        table = self.table
-        y = table.y.astype(np.int64)
-        return HeldOut(softmax(held_out), y, table.weights, self.dataset)
+        table, own = self.table, self.tested
+        y = table.y[own].astype(np.int64)
+        return HeldOut(softmax(held_out[own]), y, table.weights[own], self.dataset[own])
 
     def mean_loss(self, losses: FloatArray) -> float:
         """Return the mean loss over datasets, by their weight, of losses (F, K)."""
@@ -118,9 +141,9 @@ class Rows:
 
     def counts(self) -> FloatArray:
         """Return how much every row counts (n,): datasets by their weight, rows by theirs."""
-        w = self.table.weights
+        w = np.where(self.tested, self.table.weights, 0.0)
         total = np.bincount(self.dataset, w, minlength=len(self.table.names))
-        found: FloatArray = w * (self.weights / total)[self.dataset]
+        found: FloatArray = w * (self.weights / np.where(total > 0, total, 1.0))[self.dataset]
         return found
 
     def capped_counts(self) -> FloatArray:
@@ -134,12 +157,12 @@ class Rows:
         """Return the unit (n,) of every row: its dataset, with few datasets its fold in it."""
         if len(self.table.names) >= FEWEST_DATASETS:
             return self.dataset
-        return self.dataset * self.folds + self.fold
+        return self.dataset * self.folds + self.latest
 
 
 def held_out_lines(fold_coef: FloatArray, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
     """Return linear predictors (n, L) of rows under fits outside their folds (F, K, p)."""
-    beta = fold_coef[rows.fold, rows.dataset]
+    beta = fold_coef[rows.latest, rows.dataset]
     Z, C = study.basis.design(X), len(rows.response.classes)
     if C > 2:
         eta = np.einsum("ij,ijm->im", Z, beta.reshape(len(Z), -1, C - 1))
@@ -275,10 +298,17 @@ def average_entries(
     plain = row_losses(held_out[names.index("linear")], y, rows.response)
 
     def cautious(kept: BoolArray) -> FloatArray:
+        kept = kept & rows.tested
+        if not kept.any():
+            return lines.astype(np.float64)
         weights = find(kept)
         stacked = np.tensordot(weights, held_out, axes=1)
         if few:  # else so many rows are hardly flattered by weights of their own
-            stacked = _outside(group, lambda other: find(other & kept), held_out)
+            stacked = _outside(
+                group,
+                lambda other: find(other & kept) if np.any(other & kept) else weights,
+                held_out,
+            )
         gain = counts * (plain - row_losses(stacked, y, rows.response))
         share = share_of_gain(gain[kept], unit[kept])
         return share * weights + (1 - share) * lines

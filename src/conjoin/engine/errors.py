@@ -66,6 +66,14 @@ def estimate_errors(
     }
 
 
+def mean_error(errors: FloatArray, weights: FloatArray) -> float:
+    """Return the mean of errors (K,) by weight; those of weight zero are not known."""
+    known = weights > 0
+    if not known.any():
+        return float("nan")
+    return float(np.average(errors[known], weights=weights[known]))
+
+
 def _estimate(values: Sequence[float], scale: float) -> Estimate:
     error, behind, spread, low, high = (float(x) * scale for x in values)
     return Estimate(error, behind, spread, (low, high))

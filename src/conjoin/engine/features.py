@@ -7,6 +7,7 @@ from conjoin._typing import Progress
 from conjoin.api.request import Request
 from conjoin.engine.remote import Reduced
 from conjoin.engine.study import deal_folds
+from conjoin.errors import ArgumentError
 from conjoin.learners.crossfit import groups_of_folds
 from conjoin.moments import Dealt
 from conjoin.tables import DatasetCollection
@@ -46,6 +47,12 @@ def learn_features(
     assert isinstance(table, DatasetCollection)  # a representation reads rows
     if not representation.learns_from_target:
         return _with_folds(None, represent(table, representation, None, progress))
+    if table.order is not None:
+        name = "repeat" if request.time is None else "time"
+        raise ArgumentError(
+            f"{name}={getattr(request, name)!r} does not go with a representation that learns from "
+            "the target; pass one that is trained already, or leave it out."
+        )
     folds, dealt = deal_folds(table, request)
     groups = min(FEWER_GROUPS if len(table.y) > MANY_ROWS else GROUPS, folds)
     group = groups_of_folds(dealt.fold, folds, groups)

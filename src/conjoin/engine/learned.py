@@ -34,7 +34,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, Progress
 from conjoin.engine.common_model import describe_common_model
-from conjoin.engine.entries import Entry, Layout, Rows
+from conjoin.engine.courses import course_of
 from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.learner_verdicts import (
     judged_alternative,
@@ -45,6 +45,7 @@ from conjoin.engine.learner_verdicts import (
     sides_of,
 )
 from conjoin.engine.placing import place_by_rows
+from conjoin.engine.spreads import spread_of_rows
 from conjoin.errors import ArgumentError
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
@@ -56,11 +57,14 @@ from conjoin.strategies.improvement import HeldOut
 if TYPE_CHECKING:
     from conjoin.criterion.paired import PairedVerdict
     from conjoin.engine.analysis import Analysis
+    from conjoin.engine.entries import Entry, Layout, Rows
     from conjoin.engine.learner_verdicts import LearnerJudge, Sides
     from conjoin.engine.learning import LearnedColumns
     from conjoin.grouping.merge import Step
     from conjoin.learners.schema import LearnedSchema
+    from conjoin.models.spread import Spread
     from conjoin.result.common_model import CommonModel
+    from conjoin.result.course import Course
     from conjoin.result.details import Details
     from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
@@ -103,11 +107,11 @@ class LearnedAnalysis:
     main: "Analysis"
     linear: "Analysis"
     corrected: "Analysis"
-    entries: Mapping[str, Entry]
+    entries: "Mapping[str, Entry]"
     weights: dict[str, float]
     schema: "LearnedSchema"
-    layout: Layout
-    rows: Rows
+    layout: "Layout"
+    rows: "Rows"
     learned: "LearnedColumns | None" = field(default=None, repr=False)
     judge: "LearnerJudge | None" = None
     findings: Findings = Findings()
@@ -124,7 +128,7 @@ class LearnedAnalysis:
         """Return what a pickle holds: all that was found, and no rows."""
         _ = self.placement, self.errors, self.common_model, self._judged()
         for name in self.entries:
-            self.scored(name)
+            _ = self.scored(name), self.spread(name), self.course(name)
         entries = {name: replace(one, held_out=None) for name, one in self.entries.items()}
         kept = {"entries": entries, "rows": self.rows.emptied(), "learned": None, "judge": None}
         return {**vars(self), **kept}
@@ -168,7 +172,7 @@ class LearnedAnalysis:
         free = {name: (-float("inf"), float("inf")) for name in names}
         return {**self.linear.facts.limits, **free}
 
-    def _models(self, entry: Entry) -> dict[str, Fit]:
+    def _models(self, entry: "Entry") -> dict[str, Fit]:
         facts = self.linear.facts
         errors = self._errors_by_dataset(entry.losses) * self.rows.units
         return {
@@ -194,7 +198,8 @@ class LearnedAnalysis:
         return self._fit(entry.intercept[0], entry.slopes[0], rows, self.errors[best].error)
 
     def _errors_by_dataset(self, losses: FloatArray) -> FloatArray:
-        return losses.sum(axis=0) / self._w
+        tested = self.linear.start.problem.tested
+        return np.where(tested, losses.sum(axis=0) / self._w, np.nan)
 
     @property
     def _w(self) -> FloatArray:
@@ -250,6 +255,40 @@ class LearnedAnalysis:
             return (self.linear if strategy not in OF_CLUSTERS else self.main).scored(strategy)
         held_out, names = self.rows.probabilities(entry.held_out), self.linear.facts.names
         return self._once(known, lambda: score(held_out, names, classes))
+
+    def spread(self, strategy: str) -> "Spread":
+        """Return how far targets lie from the predictions of a strategy, on held-out rows.
+
+        A new dataset has the model without names. How much farther its rows lie than held-out ones
+        of known datasets is taken from lines, which are quickly fitted without each dataset.
+        """
+        entry = self.entries.get(strategy)
+        if f"spread of {strategy}" not in self._found and (entry is None or entry.held_out is None):
+            return (self.main if strategy in OF_CLUSTERS else self.linear).spread(strategy)
+        return self._once(f"spread of {strategy}", lambda: self._find_spread(strategy))
+
+    def _find_spread(self, strategy: str) -> "Spread":
+        held_out = self.entries[strategy].held_out
+        assert held_out is not None  # see `spread`
+        lines = self.linear.spread("pooled")
+        best = reference({name: self.errors[name].error for name in self.entries}, "pooled")
+        pooled = self.entries[best].held_out
+        found = spread_of_rows(held_out, pooled, self.rows)
+        if pooled is None:
+            return replace(found, unseen=lines.unseen)
+        known = lines.own[:, [0, -1]].mean(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            farther = np.nan_to_num(lines.unseen[[0, -1]] / known, nan=1.0, posinf=1.0)
+        return replace(found, unseen=found.unseen * np.maximum(farther.mean(), 1.0))
+
+    def course(self, strategy: str) -> "Course | None":
+        """Return errors over time; None where rows have no order."""
+        entry = self.entries.get(strategy)
+        linear = None if entry is None else entry.held_out
+        return self._once(
+            f"course of {strategy}",
+            lambda: course_of(self._held_out, self.linear.study, self.rows, linear),
+        )
 
     # --- what the shown analysis knows -----------------------------------------------------------
 

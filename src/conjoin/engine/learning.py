@@ -16,8 +16,9 @@ from conjoin.learners.blended import Blended
 from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
+from conjoin.learners.forward import forward_groups
 from conjoin.learners.grouped import grouped_column, has_enough
-from conjoin.learners.rows import Learner, LearnerRows
+from conjoin.learners.rows import Learner, LearnerRows, Past
 from conjoin.models.row_losses import row_losses
 from conjoin.progress_parts import by_costs, report
 from conjoin.tables import DatasetCollection
@@ -110,6 +111,7 @@ class LearningTask:
         K = len(table.names)
         dataset = np.repeat(np.arange(K), table.sizes)
         assert study.dealt is not None  # a learner reads rows
+        group, past = groups_and_past(study)
         order = np.lexsort((table.weights, study.dealt.rank, dataset))
         X = np.empty((len(order), len(columns.names)))
         for start in range(0, len(order), CHUNK_ROWS):  # in parts: no second copy of all rows
@@ -124,9 +126,10 @@ class LearningTask:
             columns.names,
             columns.categories,
             table.response,
+            past=None if past is None else past.take(order),
             labels=table.names,
         )
-        return cls(learner, columns, rows, order, held_out_groups(study)[order])
+        return cls(learner, columns, rows, order, group[order])
 
     def column(
         self,
@@ -143,7 +146,7 @@ class LearningTask:
         if target is not None:
             rows = replace(rows, y=target)
         most = MANY_ROWS if not named or target is not None else LARGE
-        if len(rows) > most and not nested:
+        if len(rows) > most and not nested and rows.past is None:
             group = group % 2
         return predict_column(
             self.learner, rows, group, nested=nested, keep=keep, progress=progress
@@ -167,8 +170,16 @@ class LearningTask:
 
 def held_out_groups(study: Study) -> IntArray:
     """Return the group (n,) of every row that is held out together."""
-    assert study.dealt is not None  # a learner reads rows
-    return group_of_folds(study)[study.dealt.fold]
+    return groups_and_past(study)[0]
+
+
+def groups_and_past(study: Study) -> tuple[IntArray, Past | None]:
+    """Return the group (n,) of every row, and what models see where rows are ordered in time."""
+    dealt = study.dealt
+    assert dealt is not None  # a learner reads rows
+    if dealt.forward is not None:
+        return forward_groups(dealt.forward, dealt.rank, GROUPS)
+    return group_of_folds(study)[dealt.fold], None
 
 
 def group_of_folds(study: Study) -> IntArray:
@@ -179,8 +190,9 @@ def group_of_folds(study: Study) -> IntArray:
 
 def enough_rows(table: DatasetCollection, study: Study) -> bool:
     """Say whether there are enough rows for a learner: some in every group, and targets vary."""
-    group = held_out_groups(study)
-    return has_enough(table.y, group, min(GROUPS, int(study.given.folds.shape[1])))
+    group, past = groups_and_past(study)
+    groups = min(GROUPS, int(study.given.folds.shape[1])) if past is None else len(past.sees)
+    return has_enough(table.y, group, groups, past=past)
 
 
 def learn_columns(
@@ -200,7 +212,8 @@ def learn_columns(
     task = LearningTask.of(learner, columns_of(learner, table), table, study)
     n, K = len(task.rows), task.rows.datasets
     few = FEW_ROWS if study.given.exact else FEW_CLASS_ROWS
-    nested = not keep and (n <= few or n < FEW_OWN * K)
+    # Models of the past have seen nothing of the groups after them, so nothing is to be nested.
+    nested = not keep and task.rows.past is None and (n <= few or n < FEW_OWN * K)
     if n > LARGE:
         task = replace(task, learner=learner.quicker())
     first, second, third, last = by_costs(progress, COSTS)

@@ -87,8 +87,8 @@ class Candidates:
     @cached_property
     def joins(self) -> ValidatedJoins:
         """What joining groups of datasets changes on held-out rows."""
-        start = self.start
-        return ValidatedJoins.of(start.problem.folds, start.hyper, self.weights, self.find_centre)
+        problem, hyper = self.start.problem, self.start.hyper
+        return ValidatedJoins.of(problem.folds, hyper, self.weights, self.find_centre, problem.seen)
 
     def refine(self, labels: IntArray) -> Refined:
         """Return the partition with joins that hold on held-out rows."""

@@ -34,7 +34,7 @@ def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
             _called(name, data): read_one(data, request.target)
             for name, data in (("a", a), ("b", b))
         },
-        Roles.of(r.target, None, r.features, r.weights, r.category, r.ignore),
+        Roles.of(r.target, None, r.features, r.weights, r.category, r.ignore, (r.time, r.repeat)),
         missing=request.missing,
         columns=request.columns,
         family=request.family,

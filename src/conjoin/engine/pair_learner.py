@@ -26,6 +26,7 @@ from conjoin.learners.paired import (
     Dealings,
     PairedLosses,
     deal_repeatedly,
+    dealings_in_order,
     others,
     paired_losses,
     repeats_for,
@@ -198,6 +199,9 @@ def _validate(collection: DatasetCollection, request: PairRequest, learner: Lear
     )
     repeats = repeats_for(learner, len(rows))
     dealt = deal_repeatedly(collection.X, rows, repeats, int(request.random_state))
+    dealt = dealings_in_order(
+        dealt, collection.X, collection.y, collection.starts, collection.order
+    )
     # Rows of the two datasets alternate at random: which of the two comes first changes nothing,
     # and learners that read rows in order see no trend.
     place = np.empty(len(rows), dtype=np.int64)

@@ -87,7 +87,11 @@ def _upper_limit(lead: FloatArray, w: FloatArray, delta: float) -> float:
 def _as_request(request: PairRequest) -> Request:
     """Return the request of a partition of the two datasets, with its defaults."""
     return Request(
-        target=request.target, intercept=request.intercept, random_state=request.random_state
+        target=request.target,
+        intercept=request.intercept,
+        random_state=request.random_state,
+        time=request.time,
+        repeat=request.repeat,
     )
 
 

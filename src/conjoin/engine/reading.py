@@ -56,7 +56,8 @@ def reading(
 def _roles(request: Request, by: Any) -> Roles:
     """Return the roles that the request gives to columns; `by` names the datasets."""
     r = request
-    return Roles.of(r.target, by, r.features, r.weights, r.category, r.ignore)
+    order = (r.time, r.repeat)
+    return Roles.of(r.target, by, r.features, r.weights, r.category, r.ignore, order)
 
 
 def _read_table(

@@ -26,7 +26,7 @@ from conjoin.engine.reading import reading, source_names
 from conjoin.engine.remote import Reduced
 from conjoin.engine.remote_learner import add_remote_learner
 from conjoin.engine.single import analyse_single
-from conjoin.engine.steps import Task, find
+from conjoin.engine.steps import Task, find, rows_of
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.wild import settle_partition
 from conjoin.execution import small_matrices
@@ -53,6 +53,7 @@ def run(
 
     # 1 Read.
     rows_needed = criterion is not None or representation is not None or request.robust
+    rows_needed = rows_needed or request.time is not None or request.repeat is not None
     with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
         check_method(table, request, criterion)
         task = Task(request, criterion, representation, settings, alone)
@@ -74,7 +75,7 @@ def _analyse(
         if study.given.exact:
             hint_at_classes(study.basis, study.given.moments, request.target, request.family)
         if task.alone and len(facts.names) == 1:
-            single = analyse_single(facts, study, request.delta, task.settings)
+            single = analyse_single(facts, study, request.delta, task.settings, rows_of(table))
             return single.using("separate")
 
     # 3 Search partitions. 4 Fit strategies. 5 Validate. 6 Choose. 7 Verdicts, on demand.

@@ -18,6 +18,7 @@ from conjoin.models.problem import Problem
 from conjoin.strategies.plan import start_values
 from conjoin.strategies.refits import separate_fit
 from conjoin.strategies.validation import Fitted, fit, fit_outside, judge_losses
+from conjoin.tables import DatasetCollection
 
 # Newton steps of a single likelihood, and the change of linear predictors at which they end: there
 # is time to converge to the last digits.
@@ -26,14 +27,18 @@ SAME_FOR_ONE = ("separate", "pooled", "auto")  # strategies that are one model h
 
 
 def analyse_single(
-    facts: DatasetFacts, study: Study, delta: float, settings: Mapping[str, Any]
+    facts: DatasetFacts,
+    study: Study,
+    delta: float,
+    settings: Mapping[str, Any],
+    table: DatasetCollection | None = None,
 ) -> Analysis:
-    """Return the analysis of a single dataset."""
+    """Return the analysis of a single dataset; `table` are its rows, for intervals."""
     start = start_values(study.given)
     strategies, chosen = fit_single(study.given)
     origin = Origin("none", "none", delta, settings, steps=())
     judge = make_judge(study, start)
-    return Analysis(facts, study, start, None, strategies, chosen, judge, origin)
+    return Analysis(facts, study, start, None, strategies, chosen, judge, origin, table=table)
 
 
 def fit_single(given: Problem) -> tuple[Strategies, Chosen]:

@@ -50,7 +50,7 @@ def find_stability(
     overruled = chosen.labels.max() == 0 and (search is None or search.labels.max() > 0)
     if known is None or known.find_outside is None or resamples == 0 or overruled:
         return None
-    folds = start.problem.folds
+    folds = start.problem.parts
     find_outside, again = known.find_outside, is_small(start.problem.moments)
 
     def find(half: Moments) -> IntArray:

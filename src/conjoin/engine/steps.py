@@ -80,6 +80,20 @@ def find(
     grouping = "agglomerative" if criterion is None else "greedy"
     origin = Origin(request.method_name, grouping, request.delta, task.settings, steps)
     analysis = Analysis(
-        facts, study, start, plan.search, strategies, chosen, judge, origin, plan.refits
+        facts,
+        study,
+        start,
+        plan.search,
+        strategies,
+        chosen,
+        judge,
+        origin,
+        plan.refits,
+        table=rows_of(table),
     )
     return Analysed(analysis, fits, candidates)
+
+
+def rows_of(table: "DatasetCollection | Reduced") -> DatasetCollection | None:
+    """Return the rows; None where they are elsewhere."""
+    return table if isinstance(table, DatasetCollection) else None

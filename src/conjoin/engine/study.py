@@ -6,29 +6,28 @@ here on nothing reads rows of least squares again; a likelihood keeps its rows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.api.request import Request
-from conjoin.engine.coordinates import basis_of_rows, locate
+from conjoin.engine.by_rows import row_problem
+from conjoin.engine.coordinates import locate
+from conjoin.engine.ordering import deal_in_order, folds_for, robust_scatter, scatter_of_folds
 from conjoin.engine.remote import Reduced
 from conjoin.families import Response
-from conjoin.models.effort import MANY_DATASETS, works_by_rows
 from conjoin.models.glm_families import family_of
 from conjoin.models.likelihood import Likelihood
 from conjoin.models.padded_rows import SortedRows
-from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
-from conjoin.models.scatter import Scatter
-from conjoin.moments import Basis, Dealt, Moments, RowFolds, deal_rows
+from conjoin.models.problem import LeastSquares, Problem
+from conjoin.moments import Basis, Dealt, Forward, Moments
 from conjoin.result.fits import Fit, model_of
 from conjoin.tables import DatasetCollection
 from conjoin.tables.schema import Schema
 
-# Folds of classes and counts from `MANY_DATASETS` on: half of those asked for, but at least this
-# many. Every fold is a pass over all rows, and errors of many datasets are known well enough.
-FEWEST_FOLDS = 5
+if TYPE_CHECKING:
+    from conjoin.models.scatter import Scatter
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Study:
     response: Response
     weights: FloatArray
     copies: IntArray
-    scatter: Scatter | None = None
+    scatter: "Scatter | None" = None
     dealt: Dealt | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -120,67 +119,57 @@ def make_study(
     """
     robust = request.verdict == "robust"
     if isinstance(data, Reduced):
-        scatter = Scatter.of_folds(data.folds) if robust else None
+        scatter = scatter_of_folds(data.folds) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
-    family, folds = family_of(data.response), fold_count(data, request)
+    family, folds = family_of(data.response), folds_for(data, request)
     if dealt is None:
-        dealt = deal_rows(X, y, starts, folds, int(request.random_state))
-    columns = X.shape[1] + int(request.intercept)
-    if (
-        family is None
-        and request.method == "auto"
-        and works_by_rows(np.diff(starts), columns, folds)
-    ):
-        return _of_rows(data, request, dealt, folds)
+        dealt, folds = deal_in_order(data, request, folds)
+    elif dealt.forward is not None or data.order is not None:
+        folds = int(dealt.fold.max()) + 1
+    by_rows = row_problem(data, request, dealt, folds)
+    if by_rows is not None:
+        basis, problem = by_rows
+        weights = dataset_weights(problem.folds.w.sum(axis=1), request.weigh_by)
+        return Study(basis, problem, Response(), weights, dealt.copies, dealt=dealt)
     found = locate(X, y, w, starts, intercept=request.intercept, folds=folds, dealt=dealt)
     if family is None:
         scatter = None
         if robust:
             Z, t = found.basis.design(X), found.basis.response(y)
-            moments = found.moments.union(1)
-            scatter = Scatter.of_rows(Z, t, w, starts, dealt.repeats, moments)
-        study = _of_moments(found.basis, found.moments, request.weigh_by, dealt.copies, scatter)
+            scatter = robust_scatter(Z, t, data, dealt, found.moments.union(1))
+        study = _of_moments(
+            found.basis, found.moments, request.weigh_by, dealt.copies, scatter, dealt.forward
+        )
         return replace(study, dealt=dealt)
     basis = replace(found.basis, target_center=0.0, target_scale=1.0)
     rows = SortedRows(basis.design(X), y, w, starts)
-    given = Likelihood.of(rows, dealt.fold, folds, family)
-    weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by)
+    given = Likelihood.of(rows, *dealt.cells(folds), family, dealt.forward)
+    weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by, given.tested)
     return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
-
-
-def _of_rows(data: DatasetCollection, request: Request, dealt: Dealt, folds: int) -> Study:
-    """Return a study whose rows stand for moments."""
-    X, y, w = data.X, data.y, data.weights
-    basis = basis_of_rows(X, y, w, intercept=request.intercept)
-    rows = RowFolds(basis.design(X), basis.response(y), w, data.starts, dealt.fold, folds)
-    weights = dataset_weights(rows.w.sum(axis=1), request.weigh_by)
-    return Study(basis, RowLeastSquares(rows), Response(), weights, dealt.copies, dealt=dealt)
-
-
-def fold_count(data: DatasetCollection, request: Request) -> int:
-    """Return the number of folds."""
-    folds = int(request.folds)
-    if family_of(data.response) is not None and len(data.names) > MANY_DATASETS:
-        return min(folds, max(folds // 2, FEWEST_FOLDS))
-    return folds
 
 
 def deal_folds(data: DatasetCollection, request: Request) -> tuple[int, Dealt]:
     """Return the number of folds, and the fold of every row of a collection."""
-    folds = fold_count(data, request)
-    return folds, deal_rows(data.X, data.y, data.starts, folds, int(request.random_state))
+    dealt, folds = deal_in_order(data, request, folds_for(data, request))
+    return folds, dealt
 
 
 def _of_moments(
-    basis: Basis, folds: Moments, weigh_by: str, copies: IntArray, scatter: Scatter | None
+    basis: Basis,
+    folds: Moments,
+    weigh_by: str,
+    copies: IntArray,
+    scatter: "Scatter | None",
+    plan: Forward | None = None,
 ) -> Study:
-    given = LeastSquares(folds)
-    weights = dataset_weights(given.moments.w, weigh_by)
+    given = LeastSquares(folds) if plan is None else LeastSquares.forward(folds, plan)
+    weights = dataset_weights(given.moments.w, weigh_by, given.tested)
     return Study(basis, given, Response(), weights, copies, scatter)
 
 
-def dataset_weights(rows: FloatArray, weigh_by: str) -> FloatArray:
-    """Return how much the error of each dataset counts (K,)."""
+def dataset_weights(rows: FloatArray, weigh_by: str, tested: BoolArray | None = None) -> FloatArray:
+    """Return how much the error of each dataset counts (K,); nothing without held-out rows."""
     weights = np.ones(len(rows)) if weigh_by == "datasets" else rows
+    weights = weights if tested is None else np.where(tested, weights, 0.0)
     return weights / weights.sum()

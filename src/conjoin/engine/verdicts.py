@@ -235,5 +235,6 @@ def make_verdicts(
 ) -> Verdicts:
     """Return what judges the joins of a partition (labels (K,)) at level delta."""
     near = coefficients(start.problem.moments, start.hyper)
-    joins = ValidatedJoins.of(start.problem.folds, start.hyper, study.weights)
+    problem = start.problem
+    joins = ValidatedJoins.of(problem.folds, start.hyper, study.weights, seen=problem.seen)
     return Verdicts(judge, names, labels, near, delta, study.gain_scale, joins)

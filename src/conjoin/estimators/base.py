@@ -23,12 +23,12 @@ from sklearn.utils.validation import (
 )
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.api.request import PredictionOptions, Request, refuse_renamed
+from conjoin.api.request import PredictionOptions, Request, check_interval, refuse_renamed
 from conjoin.checks import check_choice
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError
-from conjoin.estimators.coefficients import coefficient_frame
 from conjoin.estimators.files import load_estimator, save_estimator
+from conjoin.estimators.found import Found
 from conjoin.estimators.input import (
     Layout,
     array_columns,
@@ -48,12 +48,11 @@ from conjoin.estimators.input import (
 from conjoin.learners.beside import Trusted
 from conjoin.progress import progress_of_call
 from conjoin.report.notebook import notebook_view
-from conjoin.result.partition import Partition
-from conjoin.result.values import Assignment, Estimate, Merge
+from conjoin.result.values import Assignment
 from conjoin.tables.roles import Roles
 
 
-class Join(BaseEstimator):  # type: ignore[misc]
+class Join(Found, BaseEstimator):  # type: ignore[misc]
     """What the regressor and the classifier share: all but what is predicted."""
 
     _SINGLE_MODEL = "least-squares"  # the kind of model that a single dataset gets
@@ -90,6 +89,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
         missing: str = Request.missing,
         category: Sequence[str] | None = Request.category,
         ignore: Sequence[str] | None = Request.ignore,
+        time: str | None = Request.time,
+        horizon: Any = Request.horizon,
+        gap: Any = Request.gap,
+        repeat: str | None = Request.repeat,
         drop_outliers: bool | None = Request.drop_outliers,
         robust: bool = Request.robust,
         weigh_by: str = Request.weigh_by,
@@ -112,6 +115,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.category = category
         self.ignore = ignore
+        self.time = time
+        self.horizon = horizon
+        self.gap = gap
+        self.repeat = repeat
         self.drop_outliers = drop_outliers
         self.robust = robust
         self.weigh_by = weigh_by
@@ -206,6 +213,10 @@ class Join(BaseEstimator):  # type: ignore[misc]
             missing=self.missing,
             category=self.category,
             ignore=self.ignore,
+            time=self.time,
+            horizon=self.horizon,
+            gap=self.gap,
+            repeat=self.repeat,
             drop_outliers=self.drop_outliers,
             robust=self.robust,
             weigh_by=self.weigh_by,
@@ -283,6 +294,15 @@ class Join(BaseEstimator):  # type: ignore[misc]
 
     def _linear_predictors(self, X: Any, groups: Any) -> FloatArray:
         """Return the linear predictors of rows (rows, lines)."""
+        return self._predictors_and_names(X, groups)[0]
+
+    def _intervals(self, X: Any, groups: Any, level: float) -> Any:
+        """Return predictions with their intervals."""
+        check_interval("interval", level)
+        return self._fitted.intervals(*self._predictors_and_names(X, groups), level)
+
+    def _predictors_and_names(self, X: Any, groups: Any) -> tuple[FloatArray, list[str | None]]:
+        """Return the linear predictors of rows (rows, lines), and the names of their datasets."""
         check_is_fitted(self, "result_")
         self._check_source(groups)
         table = self._read(X)
@@ -293,7 +313,7 @@ class Join(BaseEstimator):  # type: ignore[misc]
             table = with_column(table, by[0], names_of_rows(groups, table))
         rows, names = self.result_.predictor.encode(table)
         options = PredictionOptions(on_unseen=self.on_unseen, limit=self.limit)
-        return self.result_.predict_encoded(rows, names, options).linear
+        return self.result_.predict_encoded(rows, names, options).linear, names
 
     def assign(self, X: Any, y: Any) -> Assignment:
         """Place a new dataset from some rows with known target; nothing is fitted again.
@@ -358,49 +378,6 @@ class Join(BaseEstimator):  # type: ignore[misc]
         if layout.positions or layout.source == "none":
             validate_data(self, known_columns(X, table), skip_check_array=True, reset=False)
         return table.rename_columns(list(layout.columns)) if layout.positions else table
-
-    # --- what was found --------------------------------------------------------------------------
-
-    @property
-    def clusters_(self) -> list[list[str]]:
-        """Dataset names by cluster."""
-        return self._fitted.clusters
-
-    @property
-    def labels_(self) -> dict[str, int]:
-        """Position of each dataset's cluster in `clusters_`."""
-        return self._fitted.labels
-
-    @property
-    def strategy_(self) -> str:
-        """The strategy behind the models."""
-        return self._fitted.strategy
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """Weights of the strategies in "auto"."""
-        return self._fitted.weights
-
-    @property
-    def errors_(self) -> dict[str, Estimate]:
-        """Error of every strategy on held-out rows."""
-        return self._fitted.errors
-
-    @property
-    def ledger_(self) -> tuple[Merge, ...]:
-        """Every join, and the best joins refused, with their verdicts."""
-        return self._fitted.ledger()
-
-    @property
-    def coef_(self) -> Any:
-        """Intercept and coefficients of each dataset, as a frame."""
-        return coefficient_frame(self._fitted)
-
-    @property
-    def _fitted(self) -> Partition:
-        check_is_fitted(self, "result_")
-        result: Partition = self.result_
-        return result
 
     # --- files -----------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_consistent_length
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.api.request import PredictionOptions, Request, documented
+from conjoin.api.described import documented
+from conjoin.api.request import PredictionOptions, Request
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
 from conjoin.families import expected, is_missing_label, label_array, plain_label, softmax
@@ -24,7 +25,7 @@ from conjoin.text import quoted
 # Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
 # and sample_weight; the family and the intercept have parameters of their own.
 NOT_HERE = ("target", "by", "features", "weights", "columns", "sample_rows", "query",
-            "unsafe_query", "family", "intercept")  # fmt: skip
+            "unsafe_query", "family", "intercept", "interval")  # fmt: skip
 
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)
@@ -120,6 +121,10 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         missing: str = Request.missing,
         category: Sequence[str] | None = Request.category,
         ignore: Sequence[str] | None = Request.ignore,
+        time: str | None = Request.time,
+        horizon: Any = Request.horizon,
+        gap: Any = Request.gap,
+        repeat: str | None = Request.repeat,
         drop_outliers: bool | None = Request.drop_outliers,
         robust: bool = Request.robust,
         weigh_by: str = Request.weigh_by,
@@ -144,6 +149,10 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             missing=missing,
             category=category,
             ignore=ignore,
+            time=time,
+            horizon=horizon,
+            gap=gap,
+            repeat=repeat,
             drop_outliers=drop_outliers,
             robust=robust,
             weigh_by=weigh_by,
@@ -159,7 +168,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         )
         self.family = family
 
-    def predict(self, X: Any, groups: Any = None) -> FloatArray:
+    def predict(self, X: Any, groups: Any = None, *, interval: float | None = None) -> Any:
         """Predict rows, each with the model of its dataset.
 
         Parameters
@@ -168,11 +177,14 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
             As at fitting, with the column `by` if there was one.
         groups : array (rows,), optional
             Name of each row's dataset, if fitted with `groups`; None where it is not known.
+        interval : float, optional
+            Share of new rows that intervals hold, such as 0.9.
 
         Returns
         -------
         array (rows,)
-            Expected targets. Rows without a name get the pooled model.
+            Expected targets. Rows without a name get the pooled model. With `interval` a tuple of
+            three such arrays: (prediction, low, high).
 
         Raises
         ------
@@ -190,6 +202,8 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         >>> model.predict([[1.5], [3.0]], groups=["up", "down"]).round(6) + 0.0
         array([1.5, 0. ])
         """
+        if interval is not None:
+            return self._intervals(X, groups, interval)
         return expected(self._linear_predictors(X, groups), self.result_.schema.response)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> float:
@@ -338,13 +352,15 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         linear = self._linear_predictors(X, groups)
         return linear[:, 0] if linear.shape[1] == 1 else linear
 
-    def predict(self, X: Any, groups: Any = None) -> AnyArray:
+    def predict(self, X: Any, groups: Any = None, *, interval: float | None = None) -> Any:
         """Return the most likely class of each row; arguments and errors as in `predict_proba`.
 
         Returns
         -------
         array (rows,)
-            Labels from `classes_`.
+            Labels from `classes_`. With `interval`, such as 0.9, a tuple (prediction, sets): sets
+            (rows, classes) says which classes are in the set of a row, which holds the true class
+            with that probability.
 
         Examples
         --------
@@ -353,6 +369,8 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         >>> model.predict([[0.0], [7.0]], groups=["a", "b"]).tolist()
         ['no', 'yes']
         """
+        if interval is not None:
+            return self._intervals(X, groups, interval)
         probability = self.predict_proba(X, groups)
         labels: AnyArray = self.classes_[np.argmax(probability, axis=1)]
         return labels

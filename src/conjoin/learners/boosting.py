@@ -177,12 +177,15 @@ class Boosting:
         losses: dict[str, float] = {}
         if len(shapes) > 1:
             quick = self.quicker() if len(rows) <= SEVERAL_ROWS else self.quicker().quicker()
-            judges = self._judges(len(rows), group_count(group))
+            judges = self._judges(len(rows), rows.judging(group))
             for shape in shapes:
                 losses[shape] = quick._judge(data, group, shape, judges).loss
                 report(first, len(losses), len(shapes))
         best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
-        found = self._judge(data, group, best, group_count(group), last)
+        found = self._judge(data, group, best, rows.judging(group), last)
+        for g in range(rows.judging(group), group_count(group)):  # they choose nothing
+            own, model = group == g, self.fit(rows.take(rows.outside(group, g)), found.settings)
+            found.held_out[own] = model.predict(rows.X[own], rows.dataset[own])
         report(last, 1, 1)
         kept = tuple(data.model(fold.text(found.rounds)) for fold in found.folds if keep)
         return CrossFitted(found.held_out, found.settings, kept)
@@ -289,7 +292,15 @@ class Boosting:
         most = int(MOST_ROUNDS * min(RATE / self.rate, 1.0))
         settings = self._settings(shape, self.rounds or max(most, 1))
         parameters = self._parameters(data.rows, settings, side_by_side=count)
-        folds = [Fold.of(data.whole, parameters, np.flatnonzero(group == g)) for g in range(count)]
+        folds = [
+            Fold.of(
+                data.whole,
+                parameters,
+                np.flatnonzero(group == g),
+                None if data.rows.past is None else np.flatnonzero(data.rows.outside(group, g)),
+            )
+            for g in range(count)
+        ]
         patience = None if self.rounds else PATIENCE
         curve = train_in_step(folds, settings["rounds"], patience, progress)
         rounds = self.rounds or int(np.argmin(curve)) + 1

@@ -130,7 +130,7 @@ class Foreign:
         for g in range(count):
             own = group == g
             if own.any() or keep:
-                model = self.fit(rows.take(~own), {})
+                model = self.fit(rows.take(rows.outside(group, g)), {})
                 models += [model] * keep
                 held_out[own] = model.predict(rows.X[own], rows.dataset[own])
             if progress is not None:

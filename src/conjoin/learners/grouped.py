@@ -12,7 +12,7 @@ import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.learners.crossfit import PredictedColumn
-from conjoin.learners.rows import UNKNOWN, Learner, LearnerRows, Model
+from conjoin.learners.rows import UNKNOWN, Learner, LearnerRows, Model, Past
 
 # Rows from which a cluster gets a model of its own: trees of fewer rows have a handful of leaves.
 FEWEST_ROWS = 50
@@ -70,7 +70,8 @@ def grouped_column(
     label = labels[rows.dataset]
     for cluster in range(int(labels.max()) + 1):
         own: BoolArray = label == cluster
-        if not has_enough(rows.y[own], group[own], int(group.max()) + 1, fewest):
+        past = None if rows.past is None else rows.past.take(own)
+        if not has_enough(rows.y[own], group[own], int(group.max()) + 1, fewest, past):
             continue
         several = int(np.sum(labels == cluster)) > 1
         part = replace(rows.take(own), named=several)
@@ -80,11 +81,18 @@ def grouped_column(
     return PredictedColumn(held_out, GroupedModel(labels, models, rest.model), rest.settings)
 
 
-def has_enough(y: FloatArray, group: IntArray, groups: int, fewest: int = FEWEST_ROWS) -> bool:
+def has_enough(
+    y: FloatArray,
+    group: IntArray,
+    groups: int,
+    fewest: int = FEWEST_ROWS,
+    past: Past | None = None,
+) -> bool:
     """Say whether rows are enough to train and judge a model.
 
-    There are some in every group, and the target (n,) varies outside each.
+    There are some in every group (n,), and the target (n,) varies among the rows that train for it.
     """
     if len(y) < fewest or len(np.unique(group)) < groups:
         return False
-    return all(np.ptp(y[group != g]) > 0 for g in range(groups))
+    training = (y[group != g if past is None else past.trains(g)] for g in range(groups))
+    return all(len(one) > 0 and np.ptp(one) > 0 for one in training)

@@ -46,11 +46,18 @@ class Fold:
     trees: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, whole: Any, parameters: dict[str, Any], rows: IntArray) -> "Fold":
-        """Make the booster of all rows but these."""
+    def of(
+        cls,
+        whole: Any,
+        parameters: dict[str, Any],
+        rows: IntArray,
+        others: IntArray | None = None,
+    ) -> "Fold":
+        """Make the booster of all rows but these, or of `others`."""
         from lightgbm import Booster
 
-        others = np.setdiff1d(np.arange(whole.num_data()), rows, assume_unique=True)
+        if others is None:
+            others = np.setdiff1d(np.arange(whole.num_data()), rows, assume_unique=True)
         # Making a dataset sets the number of threads of all of LightGBM, so the booster comes last.
         training, own = whole.subset(others).construct(), whole.subset(rows).construct()
         booster = Booster(parameters, training)

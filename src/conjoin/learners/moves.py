@@ -72,7 +72,8 @@ def cluster_losses(
     label = labels[rows.dataset]
     for c in range(C):
         inside = label == c
-        if not has_enough(rows.y[inside], group[inside], G):
+        past = None if rows.past is None else rows.past.take(inside)
+        if not has_enough(rows.y[inside], group[inside], G, past=past):
             losses[inside, c] = 0.0  # nobody comes, and nobody leaves
             continue
         # Without names: the model must say something about datasets that it has not seen.
@@ -94,7 +95,7 @@ def _trained(
     """Give the model of some rows outside each group, in threads."""
     groups = range(int(group.max()) + 1)
     return in_threads(
-        lambda g: learner.fit(rows.take(inside & (group != g)), settings),
+        lambda g: learner.fit(rows.take(inside & rows.outside(group, g)), settings),
         groups,
         alone=not learner.in_threads,
     )

@@ -20,6 +20,8 @@ from conjoin.families import Response
 from conjoin.learners.rows import Learner, LearnerRows, Model
 from conjoin.models.row_losses import row_losses
 from conjoin.moments.folds import deal_rows
+from conjoin.moments.together import deal_together
+from conjoin.tables.order import RowOrder
 
 # Folds: models are trained on four fifths of the rows, near what users will train on.
 FOLDS = 5
@@ -36,6 +38,9 @@ INNER = 3
 # Repeats of the folds, and rows up to which there are several. A learner that chooses rounds has
 # fewer, since each fold is then several models.
 REPEATS, CHOOSING_REPEATS, FEW_ROWS = 3, 2, 5_000
+# Stretches of time of a dataset that count as one observation each. Losses of neighbours are less
+# correlated than the noise, so they may be shorter than a fold.
+UNITS = 20
 
 
 def repeats_for(learner: Learner, rows: int) -> int:
@@ -105,6 +110,37 @@ def deal_repeatedly(X: FloatArray, rows: LearnerRows, repeats: int, seed: int) -
         numbers = np.unique(np.stack([strata, rank]), axis=1, return_inverse=True)[1]
         unit = np.asarray(numbers, dtype=np.int64).ravel()
     return Dealings(fold, inner, rank, unit)
+
+
+def dealings_in_order(
+    dealt: Dealings, X: FloatArray, y: FloatArray, starts: IntArray, order: RowOrder | None
+) -> Dealings:
+    """Return folds in which rows that depend on each other stay together.
+
+    Rows of a person are in one fold, or folds are stretches of time. Both are the units of the
+    verdict. X (n, features) and y are sorted by dataset; the order is that of `starts`.
+    """
+    if order is None:
+        return dealt
+    dataset = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if order.who is not None:
+        count = FOLDS * INNER
+        one = [deal_rows(X, y, starts, count, r) for r in range(len(dealt.fold))]
+        cell = np.stack([deal_together(x, order.who, starts, count).fold for x in one])
+        pairs = np.stack([dataset, order.who])
+        unit = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
+        return replace(dealt, fold=cell % FOLDS, inner=cell // FOLDS, unit=unit)
+    assert order.time is not None  # one of the two was asked for
+    share = np.concatenate([_shares(order.time[i:j]) for i, j in zip(starts[:-1], starts[1:])])
+    fold, inner, block = (
+        np.floor(share * count).astype(np.int64) for count in (FOLDS, FOLDS * INNER, UNITS)
+    )
+    return replace(dealt, fold=fold[None], inner=inner[None] % INNER, unit=dataset * UNITS + block)
+
+
+def _shares(time: FloatArray) -> FloatArray:
+    """Return the share (n,) of rows that come before each; rows of one time have the same."""
+    return np.searchsorted(np.sort(time), time, side="left") / len(time)
 
 
 # --- losses --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
 from conjoin.families import Response
 from conjoin.text import quoted
 
@@ -39,6 +39,8 @@ class LearnerRows:
         What the target is.
     named : bool
         Whether the learner sees the dataset as one more category.
+    past : Past, optional
+        Where rows are ordered in time: what a model of each group may see.
     labels : tuple of str, optional
         Names of the datasets, for messages.
     """
@@ -52,6 +54,7 @@ class LearnerRows:
     categories: tuple[int, ...]
     response: Response = Response()
     named: bool = True
+    past: "Past | None" = None
     labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -61,7 +64,19 @@ class LearnerRows:
     def take(self, rows: Any) -> "LearnerRows":
         """Select rows by their numbers or by a mask."""
         own = (one[rows] for one in (self.X, self.y, self.w, self.dataset))
-        return replace(self, **dict(zip(("X", "y", "w", "dataset"), own)))
+        past = None if self.past is None else self.past.take(rows)
+        return replace(self, past=past, **dict(zip(("X", "y", "w", "dataset"), own)))
+
+    def outside(self, group: IntArray, g: int) -> BoolArray:
+        """Say which rows (n,) train the model that predicts a group: the others, or earlier ones.
+
+        `group` (n,) numbers the groups from 0.
+        """
+        return group != g if self.past is None else self.past.trains(g)
+
+    def judging(self, group: IntArray) -> int:
+        """Return how many groups, the first ones, choose settings."""
+        return group_count(group) if self.past is None else self.past.judging
 
     def in_words(self) -> str:
         """Return how many rows there are, and of which datasets."""
@@ -74,6 +89,34 @@ class LearnerRows:
     def lines(self) -> int:
         """Linear predictors of a row: one, or one for each of more than two classes."""
         return lines_of(self.response)
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """What models see where rows are ordered in time (`engine.ordering`).
+
+    Parameters
+    ----------
+    cell : array (n,)
+        Cell of every row: a piece of time, or one of two halves of the earliest rows.
+    sees : array of bool (groups, cells)
+        Which cells train the model that predicts a group.
+    judging : int
+        Groups, the first ones, that choose settings: those that are predicted forward. The others
+        are the halves of the earliest rows, which predict each other.
+    """
+
+    cell: IntArray
+    sees: BoolArray
+    judging: int
+
+    def take(self, rows: Any) -> "Past":
+        """Select rows by their numbers or by a mask."""
+        return replace(self, cell=self.cell[rows])
+
+    def trains(self, g: int) -> BoolArray:
+        """Say which rows (n,) train the model that predicts group g."""
+        return self.sees[g][self.cell]
 
 
 class Model(Protocol):

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.models.backing import Backing
 from conjoin.models.glm_families import GlmFamily, RowDerivatives, probabilities
 from conjoin.models.held_out import HeldOut
@@ -109,10 +109,11 @@ class GlmRows:
             total[index] = rows.loss(cells[index], self.family)
         return total.reshape(K, F).T
 
-    def held_out(self, beta: FloatArray) -> HeldOut:
+    def held_out(self, beta: FloatArray, kept: BoolArray | None = None) -> HeldOut:
         """Return the probabilities of rows under coefficients (F, K, P) fitted without their fold.
 
-        Rows come dataset by dataset; rows of weight zero are left out.
+        Rows come dataset by dataset; rows of weight zero, and of folds that are not `kept` (F,),
+        are left out.
         """
         K, F = self.n.shape
         cells = np.swapaxes(beta, 0, 1).reshape(K * F, -1)
@@ -120,6 +121,8 @@ class GlmRows:
         for index, rows in self.stacks:
             P = probabilities(self.family, rows.eta(cells[index], self.family))
             there = rows.w > 0
+            if kept is not None:
+                there &= kept[index % F][:, None]
             dataset = np.broadcast_to((index // F)[:, None], there.shape)
             parts.append((P[there], rows.y[there], rows.w[there], dataset[there]))
         P, y, w, dataset = (np.concatenate(column) for column in zip(*parts))

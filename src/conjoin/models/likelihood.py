@@ -22,14 +22,15 @@ from typing import ClassVar
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.models.backing import Backing
 from conjoin.models.glm import fit_many
 from conjoin.models.glm_families import GlmFamily
 from conjoin.models.glm_rows import GlmRows
+from conjoin.models.held_out import HeldOut
 from conjoin.models.padded_rows import SortedRows
-from conjoin.models.problem import CLOSE
-from conjoin.moments import Moments
+from conjoin.models.problem import CLOSE, inner_parts, scale_of
+from conjoin.moments import Forward, Moments
 
 # Change of any row's eta by which moments are moved at most. A change of 4 takes a probability from
 # 0.5 to 0.98, where little curvature is left; the parabola says nothing about the loss beyond.
@@ -85,10 +86,21 @@ class Likelihood:
     rows: GlmRows
     anchor: FloatArray
     others: OtherRows | None = None
+    plan: Forward | None = None
 
     @classmethod
-    def of(cls, rows: SortedRows, fold: IntArray, folds: int, family: GlmFamily) -> "Likelihood":
-        """Take rows sorted by dataset, with moments near one fit of all rows."""
+    def of(
+        cls,
+        rows: SortedRows,
+        fold: IntArray,
+        folds: int,
+        family: GlmFamily,
+        plan: Forward | None = None,
+    ) -> "Likelihood":
+        """Take rows sorted by dataset, with moments near one fit of all rows.
+
+        With a plan of forward validation, `fold` (N,) and `folds` are pieces of time.
+        """
         K, P = len(rows), rows.X.shape[1] * family.m
         ridge = np.full(P, POOLED_RIDGE)
         ridge[: family.m] = 0.0
@@ -99,22 +111,55 @@ class Likelihood:
             at = family.derivatives(rows.y, rows.X @ pooled)
             dispersion = rows.w @ (at.gradient**2 / at.curvature) / max(len(rows.y) - P, 1)
             glm_rows = replace(glm_rows, phi=float(max(dispersion, LEAST_DISPERSION)))
-        return cls(glm_rows, np.broadcast_to(pooled, (K, P)).copy())
+        return cls(glm_rows, np.broadcast_to(pooled, (K, P)).copy(), plan=plan)
+
+    @cached_property
+    def parts(self) -> Moments:
+        """Moments (K, parts) of all rows: of folds, or of pieces of time."""
+        return self.rows.moments(self.anchor)
 
     @cached_property
     def folds(self) -> Moments:
         """Moments of each fold (K, F)."""
-        return self.rows.moments(self.anchor)
+        return self.parts if self.plan is None else self.plan.tested(self.parts)
+
+    @cached_property
+    def seen(self) -> Moments | None:
+        """Moments (K, F) that fits at each origin see; None where rows have no order."""
+        return None if self.plan is None else self.plan.seen(self.parts)
+
+    @cached_property
+    def _tested_weight(self) -> FloatArray:
+        """Weight (K,) of held-out rows."""
+        w = self.rows.w
+        return w.sum(axis=1) if self.plan is None else self.plan.by_fold(w.T).sum(axis=0)
+
+    @property
+    def tested(self) -> BoolArray:
+        """Which datasets (K,) have held-out rows."""
+        return np.asarray(self._tested_weight > 0)
+
+    def inner(self, held: IntArray) -> Moments:
+        """Return parts (K, parts) of the rows that a search outside some folds may see."""
+        return inner_parts(self.parts, self.plan, held)
+
+    def left_out(self, held: IntArray) -> list[Moments]:
+        """Return, for each of some folds that are held out together, what fits may see (K,)."""
+        if self.plan is not None:
+            return [self.outside(int(f)) for f in held]
+        return [self.moments - self.folds[:, held].union(1)] * len(held)
 
     @cached_property
     def moments(self) -> Moments:
         """Moments of all rows of each dataset (K,)."""
-        known = "folds" in vars(self)
-        folds = self.folds if known else self.rows.without_folds.moments(self.anchor)
-        return folds.union(1)
+        known = "parts" in vars(self)
+        parts = self.parts if known else self.rows.without_folds.moments(self.anchor)
+        return parts.union(1)
 
     def outside(self, f: int) -> Moments:
         """Return the moments (K,) of all rows that a fit outside fold f may see."""
+        if self.seen is not None:
+            return self.seen[:, f]
         if self.others is None:
             return self.moments - self.folds[:, f]
         return self._outside_groups[self.others.group[f]]
@@ -141,12 +186,22 @@ class Likelihood:
 
     def loss(self, beta: FloatArray) -> FloatArray:
         """Return minus the log-likelihood (F, K) of coefficients (F, K, P)."""
-        return self.rows.loss(beta)
+        if self.plan is None:
+            return self.rows.loss(beta)
+        losses = self.plan.by_fold(self.rows.loss(self.plan.by_piece(beta)))
+        return losses * scale_of(self.rows.w.sum(axis=1), self._tested_weight)
+
+    def held_out(self, fold_coef: FloatArray) -> HeldOut:
+        """Return the probabilities of held-out rows under fits (F, K, P) without their fold."""
+        if self.plan is None:
+            return self.rows.held_out(fold_coef)
+        return self.rows.held_out(self.plan.by_piece(fold_coef), self.plan.fold_of_piece >= 0)
 
     def of_datasets(self, members: Sequence[int]) -> "Likelihood":
         """Return the problem of some datasets."""
         others = None if self.others is None else self.others.of_datasets(members)
-        return Likelihood(self.rows.of_datasets(members), self.anchor[list(members)], others)
+        rows, anchor = self.rows.of_datasets(members), self.anchor[list(members)]
+        return Likelihood(rows, anchor, others, self.plan)
 
     def own(self) -> tuple[Moments, Backing]:
         """Return moments (K,) near each dataset's own fit, and what verdicts on them rest on.

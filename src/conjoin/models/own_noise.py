@@ -167,7 +167,7 @@ def _clearly_better(problem: Problem, before: FloatArray, after: FloatArray) -> 
 
 def _outside(problem: Problem, rule: NoiseRule, hyper: Hyper) -> FloatArray:
     """Return coefficients of partial pooling (F, K, p) outside every fold."""
-    rest = [problem.moments - problem.folds[:, f] for f in range(problem.folds.shape[1])]
+    rest = [problem.left_out(np.array([f]))[0] for f in range(problem.folds.shape[1])]
     return np.stack([coefficients(one, rule.apply(hyper, one)) for one in rest])
 
 

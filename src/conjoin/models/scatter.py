@@ -134,7 +134,7 @@ class Scatter:
             cautious=_meat(Z, w * cautious, starts),
             nu=nu,
             heavy=_is_heavy(Z, w, starts, moments, h, rank),
-            inflation=_inflation(total, rss, df, rank, nu),
+            inflation=inflation_of(total, rss, df, rank, nu),
         )
 
     @classmethod
@@ -163,7 +163,7 @@ class Scatter:
             cautious=unbiased * factor[:, None, None],
             nu=nu,
             heavy=np.zeros(len(df), dtype=bool),
-            inflation=_inflation(total, fit.rss, moments.n - fit.rank, fit.rank, nu),
+            inflation=inflation_of(total, fit.rss, moments.n - fit.rank, fit.rank, nu),
         )
 
     def stack(self, groups: Sequence[IntArray], n: FloatArray) -> "Scatter":
@@ -234,7 +234,7 @@ def _meat(Z: FloatArray, a: FloatArray, starts: IntArray) -> FloatArray:
     return found
 
 
-def _inflation(
+def inflation_of(
     total: FloatArray, rss: FloatArray, df: FloatArray, rank: IntArray, nu: FloatArray
 ) -> FloatArray:
     """Return the inflation (K,) from tr(G^+ M2) (K,), residual squares and degrees of freedom."""

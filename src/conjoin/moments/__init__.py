@@ -6,7 +6,8 @@ Enters: rows of datasets. Leaves: `Moments` by dataset, fold or resample, in the
 
 from conjoin.moments.basis import Basis
 from conjoin.moments.folds import Dealt, deal_rows
+from conjoin.moments.forward import Forward
 from conjoin.moments.gram import Moments
 from conjoin.moments.rows import RowFolds, RowMoments
 
-__all__ = ["Basis", "Dealt", "Moments", "RowFolds", "RowMoments", "deal_rows"]
+__all__ = ["Basis", "Dealt", "Forward", "Moments", "RowFolds", "RowMoments", "deal_rows"]

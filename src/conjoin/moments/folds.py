@@ -38,6 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.moments.forward import Forward
 from conjoin.moments.gram import Moments
 from conjoin.moments.resample import stream
 
@@ -117,12 +118,25 @@ class Dealt:
         Rank of every row inside its dataset, which depends on values alone; copies have the same.
     repeats : array (N,), optional
         How often every row is there; None if no row is a copy.
+    forward : Forward, optional
+        The plan of forward validation, where rows are ordered in time: the fold of a row is then
+        the origin whose model is judged on it, or `UNTESTED`.
     """
 
     fold: IntArray
     copies: IntArray
     rank: IntArray
     repeats: IntArray | None = None
+    forward: Forward | None = None
+
+    def cells(self, folds: int) -> tuple[IntArray, int]:
+        """Return the cell (N,) of every row inside its dataset, and their number.
+
+        Cells are folds, or pieces of time.
+        """
+        if self.forward is None:
+            return self.fold, folds
+        return self.forward.piece, self.forward.pieces
 
 
 def deal(

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from conjoin.api.request import NETWORKS, Request, described
+from conjoin.api.described import described
+from conjoin.api.request import NETWORKS, Request
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ def settings_in_words(result: "Partition") -> dict[str, str]:
         "features": ", ".join(roles.features) if roles.features else None,
         "category": ", ".join(roles.category) or None,
         "ignore": ", ".join(roles.ignore) or None,
+        "time": roles.time,
+        "repeat": roles.repeat,
         "strategy": result.strategy,
         **{"method": result.method, "grouping": result.grouping},
         **{k: v for k, v in result.settings.items() if k not in ("data", "method", "grouping")},
@@ -57,8 +60,9 @@ def commands(result: "Partition") -> dict[str, str]:
     for name in ("features", "category", "ignore"):
         if getattr(roles, name):
             given[name] = list(getattr(roles, name))
-    if roles.weights:
-        given["weights"] = roles.weights
+    for name in ("weights", "time", "repeat"):
+        if getattr(roles, name):
+            given[name] = getattr(roles, name)
     asked = {k: v for k, v in result.settings.items() if k != "data"}
     asked = {"method": result.method, **asked, "strategy": result.strategy}
     given |= {k: v for k, v in asked.items() if v is not None and getattr(Request, k, None) != v}

@@ -40,9 +40,30 @@ def cautions(result: "Partition", scored: Scored | None) -> list[str]:
         found.append(_few_rows(few, datasets, features))
     if result.analysis.copies:
         found.append(_copies(result.analysis.copies, result.pooled.rows))
+    found += order_cautions(result)
     one_class = 0 if scored is None else sum(math.isnan(s.auc) for s in scored.scores.values())
     if one_class:
         found.append(_one_class(one_class, datasets))
+    return found
+
+
+def order_cautions(result: "Partition") -> list[str]:
+    """Return cautions about rows in time: a trend that is extrapolated, datasets without errors."""
+    name = result.schema.roles.time
+    found: list[str] = []
+    if name is None:
+        return found
+    if any(one.name == name and one.features() for one in result.schema.encodings):
+        found.append(
+            f"The models use {name!r} as a trend and extrapolate it beyond the last row. To leave "
+            f"it out, and keep the order of rows, add ignore=[{name!r}]."
+        )
+    early = [name for name, fit in result.coefficients.items() if math.isnan(fit.error)]
+    if early:
+        found.append(
+            f"{listed(early)} {'has' if len(early) == 1 else 'have'} no rows after the first fit, "
+            "so no error is known there. The models are fitted all the same."
+        )
     return found
 
 

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from conjoin.files import write_text
 from conjoin.report import cautions, common_model, figures, panels, representation, wording
+from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
 from conjoin.report.learners import judged_note
 from conjoin.report.numbers import number, share, signed, unsigned
@@ -59,6 +60,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "coefficients": _panels(details["coefficients"]),
             **_probabilities(found),
             "picture_svg": _picture(details["picture"]),
+            "course_svg": Markup(course_figure(details["course"]) if details["course"] else ""),
             "common": common_model.drawn(details["common"]),
             **_static(environment),
             "facts": _json(_script_facts(details)),

@@ -16,6 +16,7 @@ from conjoin.report import again, wording
 from conjoin.report.cautions import data_cautions
 from conjoin.report.coefficients import coefficient_facts
 from conjoin.report.common_model import common_facts
+from conjoin.report.course import course_facts
 from conjoin.report.measure import page_words
 from conjoin.report.numbers import finite, mean, percent_change
 from conjoin.report.probabilities import page_scores
@@ -52,6 +53,7 @@ def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
         "commands": again.commands(result),
         "representation": _representation(result),
         "picture": _picture(result),
+        "course": course_facts(result.analysis.course(result.strategy), view.measure),
         "common": common_facts(result),
     }
 

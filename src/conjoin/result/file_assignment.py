@@ -35,18 +35,46 @@ def assign_source(
     lack them, each file is a dataset, named after the file. Rows without a target are left out with
     a warning, and so are datasets that were there at fitting.
     """
+    why = "from whose values a model of the new dataset is learned"
+    frame, names = _read(model, sources, by, query, why, unsafe_query=unsafe_query)
+    target = model.schema.roles.target
+    return _assign_each(model, frame, names, _known(frame.get_column(target).to_list(), target))
+
+
+def _read(
+    model: Partition,
+    sources: Sequence[str | Path],
+    by: Sequence[str] | None,
+    query: str | None,
+    why: str,
+    *,
+    unsafe_query: bool = False,
+) -> tuple[Any, list[str | None]]:
+    """Return the rows of sources with a target, and the dataset of each; `why` it is needed."""
     target = model.schema.roles.target
     opened = open_source(sources, by=tuple(by or ()), query=query, unsafe_query=unsafe_query)
     with opened as source, source.reading():
         columns = source.relation.columns
         if target not in columns:
             raise DataError(
-                f"{source.description} lacks the target {target!r}, from whose values a model of "
-                f"the new dataset is learned; {close_match(target, columns)}"
+                f"{source.description} lacks the target {target!r}, {why}; "
+                f"{close_match(target, columns)}"
             )
         frame = in_memory(to_frame(source.with_boolean_target(target).relation))
-        names = _names(model, source, frame, by)
-    return _assign_each(model, frame, names, _known(frame.get_column(target).to_list(), target))
+        return frame, _names(model, source, frame, by)
+
+
+def read_labelled(
+    model: Partition, sources: Sequence[str | Path], query: str | None = None
+) -> tuple[Any, list[str | None], list[Any]]:
+    """Return the rows of sources that have a target, the dataset of each, and the targets."""
+    why = "with which predictions are compared"
+    frame, names = _read(model, sources, None, query, why)
+    target = model.schema.roles.target
+    known = _known(frame.get_column(target).to_list(), target)
+    kept = frame.filter(known.tolist())
+    some = [name for name, there in zip(names, known) if there]
+    return kept, some, _values(kept, target, model)
 
 
 def _names(
@@ -70,8 +98,8 @@ def _known(values: list[Any], target: str) -> np.ndarray[Any, Any]:
     known = np.array([value not in blank and value == value for value in values], dtype=bool)
     if not known.any():
         raise DataError(
-            f"The target {target!r} is missing in all {len(values):,} rows; a model of a new "
-            "dataset needs some rows with a known target."
+            f"The target {target!r} is missing in all {len(values):,} rows; some rows "
+            "with a known target are needed."
         )
     if not known.all():
         without = int((~known).sum())

@@ -17,6 +17,7 @@ import pyarrow as pa
 from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import PredictionOptions
 from conjoin.errors import ConjoinWarning, DataError
+from conjoin.result.intervals import Intervals
 from conjoin.result.partition import Partition
 from conjoin.result.predictor import Noticed
 from conjoin.sources.read import Source, open_source, read_batches
@@ -27,6 +28,7 @@ from conjoin.text import quoted
 
 BATCH_ROWS = 200_000  # rows at once: some 100 MB with 50 columns, and still few calls
 PREDICTION = "prediction"  # name of the new column
+LOW, HIGH, SET = "prediction_low", "prediction_high", "prediction_set"  # of intervals
 PROBABILITY = "probability_"  # before the name of a class
 MODEL = "model"  # name of the column that says which model a row got
 
@@ -47,7 +49,8 @@ def predict_source(
     """Write all columns of the sources and the prediction; return the rows and the new columns.
 
     The first new column is "prediction". For classes that is the most likely one, and
-    "probability_<class>" is the probability of each. The last is "model", which says whether a row
+    "probability_<class>" is the probability of each. With `interval` its ends follow, or the set
+    of classes as text. The last is "model", which says whether a row
     got the model of its dataset or another (`result.predictor.SOURCES`). A name that is taken gets
     an underscore.
 
@@ -58,7 +61,7 @@ def predict_source(
     options = options or PredictionOptions()
     opened = open_source(sources, by=tuple(by or ()), query=query, unsafe_query=unsafe_query)
     with opened as source, source.reading():
-        columns = _new_columns(model, source.relation.columns)
+        columns = _new_columns(model, source.relation.columns, options)
         name_column = None if by else find_names(model, source)
         named = tuple(by or model.schema.roles.by)
         rows = _Rows(model, source, name_column, options, named)
@@ -69,10 +72,11 @@ def predict_source(
     return written, columns
 
 
-def _new_columns(model: Partition, taken: Sequence[str]) -> list[str]:
-    """Return names for the prediction, the class probabilities and the model; none is taken."""
+def _new_columns(model: Partition, taken: Sequence[str], options: PredictionOptions) -> list[str]:
+    """Return names for prediction, class probabilities, interval and model; none is taken."""
     found: list[str] = []
-    for name in (PREDICTION, *(f"{PROBABILITY}{label}" for label in model.classes), MODEL):
+    ends = [] if options.interval is None else [SET] if model.classes else [LOW, HIGH]
+    for name in (PREDICTION, *(f"{PROBABILITY}{label}" for label in model.classes), *ends, MODEL):
         while name in taken or name in found:
             name += "_"
         found.append(name)
@@ -153,7 +157,8 @@ class _Rows:
             for table, rows, names in batches:
                 found = self.model.predictor.predict(rows, names, self.options, places)
                 sources = self.model.predictor.sources(names, self.options.on_unseen)
-                new = [*self._new_values(found.linear), pa.array(sources, pa.string())]
+                ends = self._intervals(found.linear, names)
+                new = [*self._new_values(found.linear), *ends, pa.array(sources, pa.string())]
                 for column, values in zip(columns, new, strict=True):
                     table = table.append_column(column, values)
                 yield table
@@ -169,6 +174,17 @@ class _Rows:
         P = predictor.probabilities(linear)
         likely = self._labels.take(pa.array(np.argmax(P, axis=1)))
         return [likely, *(pa.array(np.ascontiguousarray(column)) for column in P.T)]
+
+    def _intervals(self, linear: FloatArray, names: list[str | None]) -> list[pa.Array]:
+        """Return the ends of intervals, or sets of classes as text, if they were asked for."""
+        if self.options.interval is None:
+            return []
+        found = self.model.intervals(linear, names, self.options.interval)
+        if isinstance(found, Intervals):
+            return [pa.array(found.low), pa.array(found.high)]
+        labels = [str(label) for label in self.model.classes]
+        texts = ["; ".join(labels[j] for j in np.flatnonzero(row)) for row in found.sets]
+        return [pa.array(texts, pa.string())]
 
     @cached_property
     def _labels(self) -> pa.Array:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.models.spread import PROBABILITIES, Spread
 from conjoin.result.arrays import array_to_plain, plain_to_array
+from conjoin.result.course import Course
 from conjoin.result.improvement import Improvement, Improvements
 from conjoin.result.stability import Stability
 from conjoin.result.values import Estimate
@@ -147,3 +149,17 @@ def _estimate(values: Sequence[Any]) -> Estimate:
     if len(interval) != 2:
         return Estimate(error, behind, spread)
     return Estimate(error, behind, spread, (interval[0], interval[1]))
+
+
+def spread_from_plain(values: Mapping[str, Any] | None, datasets: int) -> Spread | None:
+    """Return what `intervals.spread_to_plain` has written; None in files of earlier versions."""
+    if values is None:
+        return None
+    own, unseen, shape = (plain_to_array(values[name]) for name in ("own", "unseen", "shape"))
+    L = len(PROBABILITIES)
+    return Spread(own.reshape(datasets, L), unseen.reshape(L), shape.reshape(L))
+
+
+def course_from_plain(values: Mapping[str, Any] | None) -> Course | None:
+    """Return errors over time; None where rows have no order."""
+    return Course.from_plain(values)

@@ -28,8 +28,10 @@ from conjoin.result.document import read_bytes, read_content, reason_of
 from conjoin.result.findings import Findings
 from conjoin.result.found import (
     changes_from_plain,
+    course_from_plain,
     errors_from_plain,
     improvements_from_plain,
+    spread_from_plain,
     stability_from_plain,
 )
 from conjoin.result.partition import Partition
@@ -173,6 +175,8 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         copies=int(content.get("copies", 0)),
         known_improvements=improvements_from_plain(content.get("improvements", {})),
         stability=stability_from_plain(content.get("stability"), names),
+        known_course=course_from_plain(content.get("course")),
+        known_spread=spread_from_plain(content.get("spread"), len(names)),
         changes=changes_from_plain(content.get("join_changes", []), names),
         common_model=common_model_from_plain(content.get("common_model")),
         findings=Findings.from_plain(content.get("findings", {})),

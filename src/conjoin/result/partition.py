@@ -7,20 +7,16 @@ its `Predictor`, errors and verdicts to its analysis, pages and plots to `conjoi
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from conjoin._typing import FloatArray, Progress
-from conjoin.api.request import PredictionOptions, documented
-from conjoin.errors import ArgumentError, DataError, warn_caller
+from conjoin._typing import Progress
+from conjoin.errors import ArgumentError, DataError
 from conjoin.families import Label
 from conjoin.result.assigning import assign, known_target
 from conjoin.result.fits import Fit
 from conjoin.result.learners import Learners
 from conjoin.result.plots import Plots
-from conjoin.result.predictor import Predicted, Predictor
+from conjoin.result.predicting import Predictions
 from conjoin.result.protocol import AnalysisProtocol
 from conjoin.result.scores import Bin, Scored, Scores
 from conjoin.result.values import Alternative, Assignment, Estimate, Merge
@@ -38,7 +34,7 @@ RENAMED = {"evidence": "analysis", "history": "ledger()", "verdicts": "ledger()"
 
 
 @dataclass(frozen=True)
-class Partition(Plots, Learners):
+class Partition(Plots, Learners, Predictions):
     """Which datasets to train together, and how good each way of sharing them is.
 
     Parameters
@@ -320,96 +316,7 @@ class Partition(Plots, Learners):
             )
         return found
 
-    # --- predictions -----------------------------------------------------------------------------
-
-    @documented(PredictionOptions)
-    def predict(
-        self,
-        X: Any,
-        dataset: Any = None,
-        *,
-        on_unseen: str = PredictionOptions.on_unseen,
-        limit: bool = PredictionOptions.limit,
-        return_source: bool = False,
-    ) -> Any:
-        """Predict rows under the strategy: numbers, or the most likely classes.
-
-        Parameters
-        ----------
-        X : frame, mapping of columns, or array (rows, features)
-            Columns as at fitting, found by name. Those of an array come in the order of `features`,
-            or of `schema.inputs` where there is a representation.
-        dataset : name, or one for each row, optional
-            Which dataset rows belong to; by default the columns `by` of X say so. A row whose name
-            is missing gets the pooled model.
-        {options}
-        return_source : bool, default False
-            Whether to return as well which model each row got, as `conjoin predict` writes it:
-            "own", "assigned", "pooled (dataset not seen at fitting)", "pooled (no dataset named)",
-            "nearest cluster (dataset not seen at fitting)".
-
-        Returns
-        -------
-        array (rows,); with `return_source` a pair of arrays (rows,)
-
-        Raises
-        ------
-        DataError
-            If X lacks a column, or a dataset was not there at fitting and on_unseen is "raise".
-
-        Examples
-        --------
-        >>> import conjoin
-        >>> from conjoin.datasets import make_clusters
-        >>> tables = make_clusters(sizes=(2, 2), distance=2.0).tables()
-        >>> result = conjoin.partition(tables, target="y")
-        >>> result.predict(tables["d1"], "d1").shape
-        (100,)
-        """
-        options = PredictionOptions(on_unseen=on_unseen, limit=limit)
-        rows, names = self.predictor.encode(X, dataset)
-        predicted = self.predictor.targets(self.predict_encoded(rows, names, options).linear)
-        if not return_source:
-            return predicted
-        return predicted, np.array(self.predictor.sources(names, on_unseen), dtype=object)
-
-    def predict_proba(
-        self,
-        X: Any,
-        dataset: Any = None,
-        *,
-        on_unseen: str = PredictionOptions.on_unseen,
-        limit: bool = PredictionOptions.limit,
-    ) -> FloatArray:
-        """Return the probability of each class (rows, classes); arguments as in `predict`."""
-        self.predictor.probabilities(np.zeros((0, 1)))  # refuses numbers before rows are read
-        rows, names = self.predictor.encode(X, dataset)
-        options = PredictionOptions(on_unseen=on_unseen, limit=limit)
-        return self.predictor.probabilities(self.predict_encoded(rows, names, options).linear)
-
-    def predict_encoded(
-        self, rows: FloatArray, names: list[str | None], options: PredictionOptions
-    ) -> Predicted:
-        """Return linear predictors of rows of features (n, features); warn of what is unusual."""
-        nearest = None
-        if options.on_unseen == "nearest":
-            within = self.predictor.notice(rows, names, options)[0]
-            nearest = self.predictor.places(within, names, self.analysis.placement)
-        predicted = self.predictor.predict(rows, names, options, nearest)
-        noticed = predicted.noticed
-        unseen = noticed.unseen_sentence("pooled") if options.on_unseen == "pooled" else None
-        for sentence in (noticed.beyond_sentence(), unseen):
-            if sentence is not None:
-                warn_caller(sentence)
-        return predicted
-
-    @cached_property
-    def predictor(self) -> Predictor:
-        """What predicts rows, here, in the estimators and for files."""
-        added = {name: one.model for name, one in self.added.items()}
-        named = getattr(self.schema, "predictions", None) is not None
-        members = self.clusters if named else ()
-        return Predictor(self.schema, self.coefficients, self.models, self.pooled, added, members)
+    # --- new datasets ----------------------------------------------------------------------------
 
     def assign(self, X: Any, y: Any) -> Assignment:
         """Fit a model to a new dataset from some rows with known target; nothing else is fitted.

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from conjoin._typing import Progress
 from conjoin.grouping import Step
+from conjoin.models.spread import Spread
 from conjoin.result.common_model import CommonModel
+from conjoin.result.course import Course
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.improvement import Improvements
@@ -88,6 +90,12 @@ class AnalysisProtocol(Protocol):
 
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None if that is not known."""
+
+    def spread(self, strategy: str) -> Spread | None:
+        """Return how far targets lie from predictions of a strategy; None if that is not known."""
+
+    def course(self, strategy: str) -> Course | None:
+        """Return errors over time; None where rows have no order, or a file does not say."""
 
     def using(self, strategy: str) -> "Partition":
         """Return the result with the models of another strategy."""

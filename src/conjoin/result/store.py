@@ -27,6 +27,7 @@ from conjoin.result.arrays import array_to_plain
 from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
+from conjoin.result.intervals import spread_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.values import THEORY, Alternative, Assignment, Estimate, Merge
 from conjoin.tables.schema import Schema
@@ -135,6 +136,8 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         "findings": result.analysis.findings.to_plain(),
         "details": _details(details, numbers),
         **_scores(result, names),
+        **spread_to_plain(result),
+        **_course(result),
         **_common_model(result),
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
@@ -244,6 +247,12 @@ def _scores(result: "Partition", names: Sequence[str]) -> dict[str, Any]:
             [b.low, b.high, b.predicted, b.observed, b.rows, *b.interval] for b in found.calibration
         ],
     }
+
+
+def _course(result: "Partition") -> dict[str, Any]:
+    """Return errors over time, where rows are ordered in time."""
+    found = result.analysis.course(result.strategy)
+    return {} if found is None else {"course": found.to_plain()}
 
 
 def _map(found: Map) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
+from conjoin.models.spread import Spread
 from conjoin.result.common_model import CommonModel
+from conjoin.result.course import Course
 from conjoin.result.details import Details
 from conjoin.result.findings import Findings
 from conjoin.result.found import Sides
@@ -41,6 +43,8 @@ class StoredAnalysis:
     findings: Findings = Findings()
     known_improvements: dict[str, Improvements] = field(default_factory=dict)
     stability: Stability | None = None
+    known_spread: Spread | None = None
+    known_course: Course | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
     common_model: CommonModel | None = None
 
@@ -73,6 +77,14 @@ class StoredAnalysis:
     def scored(self, strategy: str) -> Scored | None:
         """Return how good probabilities are, if the file says so."""
         return self.known_scores
+
+    def spread(self, strategy: str) -> Spread | None:
+        """Return how far targets lie from predictions, if the file says so."""
+        return self.known_spread
+
+    def course(self, strategy: str) -> Course | None:
+        """Return errors over time, if the file has them."""
+        return self.known_course
 
     def using(self, strategy: str) -> "Partition":
         """Refuse: a file holds one strategy only."""

@@ -7,7 +7,8 @@ group has the model of `models.cluster_fit`. All models are fitted outside the h
 ==========  ====================================================================  ============
 symbol      meaning                                                               shape
 ==========  ====================================================================  ============
-G, h        moments of a group, by fold                                           (F, p, p)
+G, h        moments of a group, by fold; with forward validation those of the     (F, p, p)
+            rows before each origin
 Gw, hw, qw  the same with each dataset weighted by its weight over its rows:      (F, p, p)
             errors in which datasets count by their weights
 Gv          sum of G weighted by squared weight over rows, times noise variance   (F, p, p)
@@ -60,12 +61,15 @@ class ValidatedJoins:
         How much the error of each dataset counts.
     mu : array (F, p)
         The common centre outside each fold.
+    seen : Moments (K, F), optional
+        What fits outside each fold see, where that is not all other folds.
     """
 
     folds: Moments
     hyper: Hyper
     weights: FloatArray
     mu: FloatArray
+    seen: Moments | None = None
     _known: dict[Group, _Model] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -75,6 +79,7 @@ class ValidatedJoins:
         hyper: Hyper,
         weights: FloatArray,
         find_centre: FindCentre | None = None,
+        seen: Moments | None = None,
     ) -> "ValidatedJoins":
         """Find the common centre outside every fold.
 
@@ -82,9 +87,9 @@ class ValidatedJoins:
         """
         find = find_centre or centres_of(hyper)
         whole = folds.union(1)
-        rest = [whole - folds[:, f] for f in range(folds.shape[1])]
+        rest = [whole - folds[:, f] if seen is None else seen[:, f] for f in range(folds.shape[1])]
         mu = np.stack([find(one) for one in rest])
-        return cls(folds, hyper, weights, mu)
+        return cls(folds, hyper, weights, mu, seen)
 
     def changes(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
         """Return the change of the error (B,) by joining each pair, and its standard error (B,).
@@ -143,7 +148,9 @@ class ValidatedJoins:
     def _fit_stack(self, sums: dict[Group, Sums]) -> None:
         """Fit groups outside every fold, and keep their coefficients and losses."""
         G, h, Gw, hw, qw, Gv, rows, noise = (np.stack(arrays) for arrays in zip(*sums.values()))
-        train_G, train_h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
+        train_G, train_h = G, h
+        if self.seen is None:
+            train_G, train_h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
         beta = fit_clusters(train_G, train_h, noise / rows, self.mu, self.hyper)
         losses = np.maximum(qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw), 0.0)
         self._known.update(zip(sums, map(_Model, beta, losses, Gv)))
@@ -153,13 +160,29 @@ class ValidatedJoins:
         """Weight over rows (K,), noise variance (K,), rows outside each fold (K, F)."""
         m, noise = self.folds, self.hyper.noise * self.hyper.relative
         omega = self.weights / np.maximum(m.w.sum(axis=1), TINY)
-        return omega, noise, np.maximum(m.n.sum(axis=1, keepdims=True) - m.n, TINY)
+        rows = m.n.sum(axis=1, keepdims=True) - m.n if self.seen is None else self.seen.n
+        return omega, noise, np.maximum(rows, TINY)
+
+    @property
+    def _trained(self) -> Moments:
+        """Moments (K, F) whose sums over a group are kept for training."""
+        return self.folds if self.seen is None else self.seen
 
     def _single_sums(self, k: int) -> Sums:
         """Return `_sums` of one dataset in a quicker way, since most groups are one dataset."""
         omega, noise, rows = (values[k] for values in self._scales)
         G, h, q = self.folds.G[k], self.folds.h[k], self.folds.q[k]
-        return G, h, omega * G, omega * h, omega * q, omega**2 * noise * G, rows, noise * rows
+        own = self._trained
+        return (
+            own.G[k],
+            own.h[k],
+            omega * G,
+            omega * h,
+            omega * q,
+            omega**2 * noise * G,
+            rows,
+            noise * rows,
+        )
 
     def _sums(self, group: Group) -> Sums:
         """Return G, h, Gw, hw, qw, Gv, rows outside each fold and rows times noise of a group."""
@@ -168,7 +191,8 @@ class ValidatedJoins:
         G, h, q = self.folds.G[index], self.folds.h[index], self.folds.q[index]
         Gw, hw, qw = (np.tensordot(omega, x, axes=1) for x in (G, h, q))
         Gv = np.tensordot(omega**2 * noise, G, axes=1)
-        return G.sum(axis=0), h.sum(axis=0), Gw, hw, qw, Gv, rows.sum(axis=0), noise @ rows
+        own = self._trained[index].union()
+        return own.G, own.h, Gw, hw, qw, Gv, rows.sum(axis=0), noise @ rows
 
 
 def _together(folds: Moments) -> int:

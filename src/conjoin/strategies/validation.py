@@ -21,6 +21,9 @@ from conjoin.strategies.refits import Refit, clusters
 # Newton steps of a likelihood for one strategy at most. They start from partially pooled
 # coefficients and end as soon as the linear predictors move by less than CLOSE.
 MOST_MOVES = 6
+# Numbers in the coefficients outside folds of a strategy that are kept: 16 MB. A dozen strategies
+# would otherwise fill the memory where datasets are very many.
+MOST_KEPT = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +53,8 @@ class Validated:
     losses : array (F, K)
         On the held-out rows of each fold of each dataset, summed.
     fold_coef : array (F, K, p), optional
-        Fitted outside each fold. Kept for a likelihood only, whose probabilities are scored later;
-        with least squares the losses say all.
+        Fitted outside each fold. Probabilities are scored with them, and intervals of predictions
+        found. With least squares they are kept up to `MOST_KEPT` numbers.
     shift : array (K,), optional
         Loss of the fit to all rows, on all rows, less the mean of the same of the fits outside the
         folds: what their fewer rows cost. None for a likelihood, where it is not computed.
@@ -108,9 +111,10 @@ def judge_losses(fitted: Fitted, problem: Problem) -> Validated:
     losses = problem.loss(fitted.fold_coef)
     if not problem.exact:
         return Validated(fitted.coef, losses, fitted.fold_coef)
+    kept = fitted.fold_coef if fitted.fold_coef.size <= MOST_KEPT else None
     moments = problem.moments
     inside = np.mean([moments.sse(one) for one in fitted.fold_coef], axis=0)
-    return Validated(fitted.coef, losses, None, moments.sse(fitted.coef) - inside)
+    return Validated(fitted.coef, losses, kept, moments.sse(fitted.coef) - inside)
 
 
 def validate(refit: Refit, problem: Problem) -> Validated:
@@ -123,18 +127,21 @@ def validate_partition(find: FindPartition, start: Start) -> FloatArray:
     """Return losses (F, K) of clusters when the partition is searched for outside held-out rows.
 
     Folds are held out two at a time, with very many datasets half of them at a time, to save
-    searches.
+    searches. With forward validation the search sees what came before the first of them.
     """
     problem, hyper = start.problem, start.hyper
-    moments, folds = problem.moments, problem.folds
-    K, F = folds.shape
+    moments = problem.moments
+    K, F = problem.folds.shape
     beta = np.empty((F, K, moments.p))
     parts = max(F // 2, 2) if K <= MANY_DATASETS else 2
     for held_out in np.array_split(np.arange(F), parts):
-        rest = moments - folds[:, held_out].union(1)
+        rest = problem.left_out(held_out)[0]
         known = start.noise.fit(rest, SLOPES) if is_small(moments) else hyper
-        kept = np.setdiff1d(np.arange(F), held_out)
-        refit = clusters(find(rest, known, folds[:, kept]), hyper, exact=problem.exact)
+        refit = clusters(find(rest, known, problem.inner(held_out)), hyper, exact=problem.exact)
         near = fit(refit, problem)[1]
-        beta[held_out] = refit(near.moments - near.folds[:, held_out].union(1))
+        seen = near.left_out(held_out)
+        if problem.seen is None:  # all of these folds see the same rows
+            beta[held_out] = refit(seen[0])
+        else:
+            beta[held_out] = np.stack([refit(one) for one in seen])
     return problem.loss(beta)

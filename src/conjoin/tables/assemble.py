@@ -12,6 +12,7 @@ from conjoin.errors import DataError
 from conjoin.families import check_counts
 from conjoin.tables.checks import check_magnitude, check_names, check_target_varies, drop_constant
 from conjoin.tables.dataset import DatasetCollection
+from conjoin.tables.order import RowOrder
 from conjoin.tables.schema import Schema
 
 
@@ -31,6 +32,8 @@ class EncodedRows:
         Position in `names` of every row's dataset.
     positions : array, shape (rows,), optional
         Place of every row in the table that it came from; 0 is the first.
+    order : RowOrder, optional
+        When every row was, and whom it is about.
     """
 
     X: FloatArray
@@ -39,6 +42,7 @@ class EncodedRows:
     names: list[str]
     codes: IntArray
     positions: IntArray | None = None
+    order: RowOrder | None = None
 
 
 def positions_inside(codes: IntArray) -> IntArray:
@@ -69,7 +73,10 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     weights = np.ones(len(y)) if rows.weights is None else rows.weights[order]
     X = X[order] if varying.all() else X[order][:, varying]
     positions = None if rows.positions is None else rows.positions[order]
-    return DatasetCollection(tuple(names), schema, X, y[order], weights, starts, None, positions)
+    when = None if rows.order is None else rows.order.take(order)
+    return DatasetCollection(
+        tuple(names), schema, X, y[order], weights, starts, None, positions, when
+    )
 
 
 def _check_response(y: FloatArray, schema: Schema) -> None:
@@ -104,4 +111,5 @@ def _with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None)
         )
     kept = w > 0
     positions = None if rows.positions is None else rows.positions[kept]
-    return EncodedRows(rows.X[kept], rows.y[kept], w[kept], names, codes[kept], positions)
+    order = None if rows.order is None else rows.order.take(kept)
+    return EncodedRows(rows.X[kept], rows.y[kept], w[kept], names, codes[kept], positions, order)

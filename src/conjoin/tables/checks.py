@@ -66,13 +66,17 @@ def check_target(frame: Frame, roles: Roles) -> None:
 
 
 def known_rows(roles: Roles) -> nw.Expr:
-    """Return an expression that is true where target, dataset names and weight are present."""
+    """Return an expression that is true where all columns with a role are present."""
     known = ~present(nw.col(roles.target)).is_null()
     if roles.weights:
         known = known & ~present(nw.col(roles.weights)).is_null()
-    for name in roles.by:
+    for name in (*roles.by, *_order_columns(roles)):
         known = known & ~nw.col(name).is_null()
     return known
+
+
+def _order_columns(roles: Roles) -> list[str]:
+    return [name for name in (roles.time, roles.repeat) if name]
 
 
 def no_rows() -> DataError:
@@ -82,7 +86,8 @@ def no_rows() -> DataError:
 
 def warn_unknown_rows(dropped: int, rows: int, roles: Roles, lost: str = "") -> None:
     """Warn of rows without target, dataset name or weight; raise an error if all rows are so."""
-    needed = (roles.target, *roles.by, *([roles.weights] if roles.weights else []))
+    weights = [roles.weights] if roles.weights else []
+    needed = (roles.target, *roles.by, *weights, *_order_columns(roles))
     columns = " or ".join(repr(name) for name in needed)
     if dropped == rows:
         every = "the only row" if rows == 1 else f"all {rows:,} rows"

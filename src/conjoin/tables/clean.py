@@ -36,7 +36,7 @@ def collect_clean(
 
     With `blocks` each dataset is a file, and rows are counted inside it.
     """
-    found = None if roles.category else _clean_rows(data, roles)
+    found = None if roles.category or roles.time or roles.repeat else _clean_rows(data, roles)
     if found is None:
         return None
     columns, names, codes = found

@@ -39,6 +39,7 @@ from conjoin.tables.frame import (
 )
 from conjoin.tables.learn import learn
 from conjoin.tables.names import names_and_codes
+from conjoin.tables.order import read_order
 from conjoin.tables.roles import Roles, check_roles
 from conjoin.tables.schema import Schema, complete_rows
 from conjoin.tables.stack import stack
@@ -161,7 +162,7 @@ def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Fram
                 "tables; leave by out, or pass one table."
             )
         return stack(data, roles, columns)
-    wanted = {*roles.features, *roles.aside} if roles.features else None
+    wanted = {*roles.features, *roles.needed} if roles.features else None
     frame = to_frame(data, wanted=wanted)
     names = frame.collect_schema().names()
     if not names:
@@ -178,7 +179,7 @@ def one_frame(data: Any, roles: Roles, columns: str | None = None) -> tuple[Fram
 def fetch(frame: nw.LazyFrame[Any], roles: Roles) -> nw.DataFrame[Any]:
     """Bring the columns that are needed into memory."""
     if roles.features is not None:
-        frame = frame.select(*roles.aside, *roles.features)
+        frame = frame.select(*dict.fromkeys((*roles.needed, *roles.features)))
     return in_memory(frame)
 
 
@@ -218,7 +219,8 @@ def _of_frame(
             "the row."
         )
     w = _floats(frame, roles.weights) if roles.weights else None
-    return assemble(EncodedRows(X, y, w, names, codes, positions), schema, fewest)
+    order = read_order(frame, roles)
+    return assemble(EncodedRows(X, y, w, names, codes, positions, order), schema, fewest)
 
 
 def _positions(frame: nw.DataFrame[Any], roles: Roles, blocks: bool) -> IntArray:

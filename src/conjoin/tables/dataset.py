@@ -9,6 +9,7 @@ from functools import cached_property
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.families import Response
+from conjoin.tables.order import RowOrder
 from conjoin.tables.schema import Schema
 
 
@@ -32,6 +33,8 @@ class DatasetCollection:
         Smallest and largest value of each feature, if they come from more rows than X has.
     positions : array, shape (rows,), optional
         Place of every row in the table that it came from; 0 is the first.
+    order : RowOrder, optional
+        When every row was, and whom it is about; None if nobody asked.
     """
 
     names: tuple[str, ...]
@@ -42,6 +45,7 @@ class DatasetCollection:
     starts: IntArray
     ends: tuple[FloatArray, FloatArray] | None = None
     positions: IntArray | None = None
+    order: RowOrder | None = None
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Which column of a table is the target, the dataset name, the weight, or a feature.
 
-The arguments `target`, `by`, `features`, `weights`, `category` and `ignore` enter; a checked
-`Roles` leaves.
+The arguments `target`, `by`, `features`, `weights`, `category`, `ignore`, `time` and `repeat`
+enter; a checked `Roles` leaves.
 """
 
 import difflib
@@ -31,6 +31,10 @@ class Roles:
         Columns whose values are categories, though they are numbers or dates.
     ignore : tuple of str, default ()
         Columns that are not used.
+    time : str, optional
+        Column that orders rows in time; a feature like others unless it is ignored.
+    repeat : str, optional
+        Column that names whom a row is about; no feature.
 
     Raises
     ------
@@ -49,8 +53,11 @@ class Roles:
     weights: str | None = None
     category: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    time: str | None = None
+    repeat: str | None = None
 
     def __post_init__(self) -> None:
+        self._check_time_and_repeat()
         if self.target in self.by:
             raise DataError(
                 f"by={self.target!r} is also the target; name the column of datasets with by."
@@ -63,8 +70,8 @@ class Roles:
         for column in self.features:
             if column in self.aside:
                 raise DataError(
-                    f"features names {column!r}, which is the target, by or weights; leave it out "
-                    "of features."
+                    f"features names {column!r}, which is the target, by, weights or repeat; leave "
+                    "it out of features."
                 )
         repeated = sorted({c for c in self.features if self.features.count(c) > 1})
         if repeated:
@@ -75,6 +82,8 @@ class Roles:
         for option, names in (("category", self.category), ("ignore", self.ignore)):
             for name in names:
                 if name in self.aside:
+                    if option == "ignore" and name == self.repeat:
+                        continue  # it is no feature anyway
                     raise DataError(
                         f"{option} names {name!r}, which is the target, by or weights; leave it "
                         f"out of {option}."
@@ -86,10 +95,26 @@ class Roles:
                         f"{option} and ignore both name {name!r}; leave it out of one of them."
                     )
 
+    def _check_time_and_repeat(self) -> None:
+        """Raise an error if the column of time or of persons has another role."""
+        others = {"by": self.by, "target": (self.target,), "weights": (self.weights,)}
+        for option, name in (("time", self.time), ("repeat", self.repeat)):
+            for role, names in others.items():
+                if name is not None and name in names:
+                    raise DataError(f"{option}={name!r} is also {role}; name another column.")
+        if self.time is not None and self.time == self.repeat:
+            raise DataError(f"time and repeat both name {self.time!r}; name two columns.")
+
     @property
     def aside(self) -> list[str]:
-        """Columns that are not features: dataset names, target and weights."""
-        return [*self.by, self.target, *([self.weights] if self.weights else [])]
+        """Columns that are not features: dataset names, target, weights and whom rows are about."""
+        more = [name for name in (self.weights, self.repeat) if name]
+        return [*self.by, self.target, *more]
+
+    @property
+    def needed(self) -> list[str]:
+        """Columns that are read besides features."""
+        return [*self.aside, *([self.time] if self.time else [])]
 
     def feature_columns(self, columns: Iterable[str]) -> list[str]:
         """Return the feature columns of a table with these columns, in order."""
@@ -107,8 +132,12 @@ class Roles:
         weights: Any,
         category: Any = None,
         ignore: Any = None,
+        order: tuple[Any, Any] = (None, None),
     ) -> "Roles":
-        """Return the roles that a user's arguments describe; names may be whole numbers."""
+        """Return the roles that a user's arguments describe; names may be whole numbers.
+
+        `order` are `time` and `repeat`.
+        """
         if weights is not None and not isinstance(weights, str):
             raise DataError(
                 f"weights is a {type(weights).__name__}; expected the name of a column of weights."
@@ -116,7 +145,8 @@ class Roles:
         if features is not None:
             features = _names(features)
         some = tuple(() if one is None else _names(one) for one in (by, category, ignore))
-        return cls(str(target), some[0], features, weights, some[1], some[2])
+        time, repeat = (None if one is None else str(one) for one in order)
+        return cls(str(target), some[0], features, weights, some[1], some[2], time, repeat)
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -132,6 +162,7 @@ def check_roles(roles: Roles, columns: Sequence[str]) -> None:
     wanted = {"target": (roles.target,), "by": roles.by, "features": roles.features or ()}
     wanted["weights"] = (roles.weights,) if roles.weights else ()
     wanted |= {"category": roles.category, "ignore": roles.ignore}
+    wanted |= {name: (one,) for name in ("time", "repeat") if (one := getattr(roles, name))}
     for role, names in wanted.items():
         for name in names:
             if name not in columns:

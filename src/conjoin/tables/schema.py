@@ -160,6 +160,7 @@ class Schema:
             "weights": r.weights,
             **({"category": list(r.category)} if r.category else {}),
             **({"ignore": list(r.ignore)} if r.ignore else {}),
+            **{name: one for name in ("time", "repeat") if (one := getattr(r, name))},
             "columns": [to_plain(e) for e in self.encodings],
             "constant": list(self.constant),
             "response": self.response.to_plain(),
@@ -176,6 +177,8 @@ class Schema:
             values["weights"],
             tuple(values.get("category", ())),
             tuple(values.get("ignore", ())),
+            values.get("time"),
+            values.get("repeat"),
         )
         encodings = tuple(from_plain(column) for column in values["columns"])
         response = Response.from_plain(values.get("response", {}))

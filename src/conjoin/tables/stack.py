@@ -42,7 +42,7 @@ def stack(data: Mapping[Any, Any], roles: Roles, columns: str | None) -> tuple[F
 
 def _read_tables(data: Mapping[Any, Any], roles: Roles) -> dict[str, pa.Table]:
     """Return every table in memory, by name, with the columns that may be used."""
-    wanted = None if roles.features is None else {*roles.features, *roles.aside}
+    wanted = None if roles.features is None else {*roles.features, *roles.needed}
     tables: dict[str, pa.Table] = {}
     for key, value in data.items():
         name = str(key)
@@ -74,8 +74,9 @@ def _lacking(tables: Mapping[str, pa.Table], everything: Mapping[str, Any]) -> d
 
 
 def _check_dataset(columns: Sequence[str], roles: Roles, name: str) -> None:
-    """Raise an error if a table has no target or no weights."""
-    for role, column in (("target", roles.target), ("weights", roles.weights)):
+    """Raise an error if a table lacks a column that has a role."""
+    for role in ("target", "weights", "time", "repeat"):
+        column = getattr(roles, role)
         if column is not None and column not in columns:
             raise DataError(
                 f"{role}={column!r} is not a column of dataset {name!r}; columns are "
@@ -96,8 +97,9 @@ def columns_to_drop(
     """
     if roles.features is not None:
         lacking = {c: lacking[c] for c in lacking if c in roles.features}
-    lacking = {c: names for c, names in lacking.items() if c not in roles.ignore}
-    shared = everything - set(lacking) - {roles.target, roles.weights, *roles.by}
+    aside = (*roles.ignore, roles.time, roles.repeat)
+    lacking = {c: names for c, names in lacking.items() if c not in aside}
+    shared = everything - set(lacking) - {roles.target, roles.weights, roles.repeat, *roles.by}
     if not shared and (roles.features is None or columns == "intersect"):
         raise DataError(
             f"The datasets share no column besides the target {roles.target!r}; give them common "

@@ -174,6 +174,7 @@ def without_rows(collection: DatasetCollection, rows: IntArray) -> DatasetCollec
         weights=collection.weights[keep],
         starts=np.concatenate([[0], np.cumsum(sizes)]),
         positions=None if places is None else places[keep],
+        order=None if collection.order is None else collection.order.take(keep),
     )
 
 

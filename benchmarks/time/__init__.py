@@ -1,0 +1,1 @@
+"""Measurements of rows in time and of prediction intervals."""

@@ -1,0 +1,108 @@
+"""Rows that depend on each other: folds and robust covariances for `time` and `repeat`.
+
+A collection with the time and the person of its rows enters (`tables.order`), and a request. Folds
+leave, in which rows of a person stay together or models predict forward in time; and the scatter
+behind verdicts, in which rows of a person, or of a stretch of time, may share noise.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.api.request import Question, Request
+from conjoin.durations import parse_duration
+from conjoin.errors import ArgumentError, DataError
+from conjoin.models.clustered import clustered_scatter
+from conjoin.models.effort import MANY_DATASETS
+from conjoin.models.scatter import Scatter
+from conjoin.models.serial import serial_scatter
+from conjoin.moments import Dealt, Moments, deal_rows
+from conjoin.moments.forward import plan_forward
+from conjoin.moments.together import deal_together
+from conjoin.tables import DatasetCollection
+from conjoin.tables.order import RowOrder, time_in_words
+
+# Folds of classes and counts from `MANY_DATASETS` on: half of those asked for, but at least this
+# many. Every fold is a pass over all rows, and errors of many datasets are known well enough.
+FEWEST_FOLDS = 5
+
+
+def folds_for(data: DatasetCollection, request: Request) -> int:
+    """Return the number of folds that a request means."""
+    folds = int(request.folds)
+    if data.response.family == "gaussian" or len(data.names) <= MANY_DATASETS:
+        return folds
+    return min(folds, max(folds // 2, FEWEST_FOLDS))
+
+
+def deal_in_order(data: DatasetCollection, request: Question, folds: int) -> tuple[Dealt, int]:
+    """Deal rows to folds as the request asks, and return the number of folds."""
+    dealt = deal_rows(data.X, data.y, data.starts, folds, int(request.random_state))
+    order = data.order
+    if order is None:
+        return dealt, folds
+    if order.time is not None:
+        return _deal_forward(dealt, order, request, folds)
+    assert order.who is not None  # one of the two was asked for
+    persons = len(np.unique(order.who))
+    if persons < 2:
+        raise DataError(
+            f"repeat={request.repeat!r} has one value in all rows, so no row can be held out; name "
+            "the column of persons, or leave repeat out."
+        )
+    folds = min(folds, persons)
+    return deal_together(dealt, order.who, data.starts, folds), folds
+
+
+def _deal_forward(
+    dealt: Dealt, order: RowOrder, request: Question, folds: int
+) -> tuple[Dealt, int]:
+    """Return the folds of forward validation."""
+    assert order.time is not None
+    horizon, gap = (length(request, name, order.dated) for name in ("horizon", "gap"))
+    plan = plan_forward(order.time, folds, horizon, gap or 0.0)
+    if plan is not None:
+        return replace(dealt, fold=plan.fold, forward=plan), len(plan.origins)
+    first, last = (time_in_words(float(f(order.time)), order.dated) for f in (np.min, np.max))
+    if first == last:
+        raise DataError(
+            f"time={request.time!r} is {first} in all rows, so nothing comes after it; name a "
+            "column with several times, or leave time out."
+        )
+    raise ArgumentError(
+        f"gap={getattr(request, 'gap', None)!r} leaves no row to judge models on: rows are from "
+        f"{first} to {last}, and half of them come before the first prediction. Choose a shorter "
+        "gap."
+    )
+
+
+def length(request: Question, name: str, dated: bool) -> float | None:
+    """Return a length of time in the units of the time column; None if it was not asked for."""
+    value = getattr(request, name, None)
+    if value is None:
+        return None
+    found = parse_duration(name, value)
+    if found.dated and not dated:
+        raise ArgumentError(
+            f"{name}={value!r} is a length of calendar time, but time={request.time!r} holds "
+            f"numbers; give {name} as a number in the same units."
+        )
+    return found.amount
+
+
+def robust_scatter(
+    Z: FloatArray, t: FloatArray, data: DatasetCollection, dealt: Dealt, moments: Moments
+) -> Scatter:
+    """Return the scatter of rows, for verdicts: by person, by stretch of time, or row by row."""
+    w, starts, order = data.weights, data.starts, data.order
+    if order is not None and order.who is not None:
+        return clustered_scatter(Z, t, w, starts, order.who, moments)
+    if order is not None and order.time is not None:
+        return serial_scatter(Z, t, w, starts, order.time, moments)
+    return Scatter.of_rows(Z, t, w, starts, dealt.repeats, moments)
+
+
+def scatter_of_folds(folds: Moments) -> Scatter:
+    """Return the scatter from moments of folds (K, F), where rows are elsewhere."""
+    return Scatter.of_folds(folds)
