@@ -106,7 +106,7 @@ OTHERS = {
     "weigh_by": "rows", "delta": 0.2, "verdict": "gaussian", "folds": 7, "random_state": 3,
     "features": ["a"],
     "weights": "w", "missing": "drop", "columns": "impute", "sample_rows": 5000,
-    "query": "SELECT 1",
+    "query": "SELECT 1", "unsafe_query": True,
     "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
     "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1",

@@ -114,3 +114,20 @@ def _kappa(T: int, C: int, rho: float) -> float:
 def _variance(m: float, rho: float) -> float:
     """Return v(m) in closed form."""
     return m * (1 + rho) / (1 - rho) - 2 * rho * (1 - rho**m) / (1 - rho) ** 2
+
+
+def dependent_scatter(
+    Z: FloatArray,
+    t: FloatArray,
+    w: FloatArray,
+    starts: IntArray,
+    moments: Moments,
+    time: FloatArray | None,
+    who: IntArray | None,
+) -> Scatter:
+    """Return the scatter by person, else by stretch of time, else row by row."""
+    if who is not None:
+        return clustered_scatter(Z, t, w, starts, who, moments)
+    if time is not None:
+        return serial_scatter(Z, t, w, starts, time, moments)
+    return Scatter.of_rows(Z, t, w, starts, moments=moments)

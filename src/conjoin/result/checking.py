@@ -22,7 +22,7 @@ from conjoin.api.request import PredictionOptions
 from conjoin.criterion.judge import Judge
 from conjoin.errors import DataError
 from conjoin.models.row_losses import row_losses
-from conjoin.models.scatter import Scatter
+from conjoin.models.serial import dependent_scatter
 from conjoin.moments import Basis, Moments
 from conjoin.result.assigning import known_target
 from conjoin.result.file_assignment import read_labelled
@@ -30,7 +30,7 @@ from conjoin.result.intervals import Intervals
 from conjoin.result.partition import Partition
 from conjoin.tables.frame import in_memory, to_frame
 from conjoin.tables.names import dataset_names, natural_order
-from conjoin.tables.order import read_order
+from conjoin.tables.order import RowOrder, read_order
 from conjoin.text import quoted
 
 # Probability of a false alarm over all datasets together.
@@ -134,7 +134,8 @@ def check_frame(
     """Check a model on the rows of a frame, with the dataset and the target of each."""
     rows = model.schema.extend(model.schema.encode(frame), names)
     y = known_target(list(target), len(rows), model.schema.response)
-    order = _times(model, frame)
+    order = _order(model, frame)
+    time = np.zeros(len(rows)) if order.time is None else order.time
     found = model.predictor.predict(rows, names, PredictionOptions())
     losses = row_losses(found.linear, y, model.schema.response)
     inside = _inside(model, found.linear, names, y)
@@ -143,20 +144,17 @@ def check_frame(
         raise DataError("No row of the new data names a dataset, so there is nothing to check.")
     own = np.array(names, dtype=object)
     lines = [
-        _dataset(model, name, losses[own == name], inside[own == name], order[own == name])
+        _dataset(model, name, losses[own == name], inside[own == name], time[own == name])
         for name in present
     ]
-    return Check(_adjusted(lines), _joins(model, rows, own, y))
+    return Check(_adjusted(lines), _joins(model, rows, own, y, order))
 
 
-def _times(model: Partition, frame: Any) -> FloatArray:
-    """Return what orders the rows (n,): their time, if the model knows the column."""
+def _order(model: Partition, frame: Any) -> RowOrder:
+    """Return when rows were and whom they are about, as far as the columns are there."""
     roles = model.schema.roles
-    if roles.time is None or roles.time not in frame.columns:
-        return np.zeros(len(frame))
-    found = read_order(frame, type(roles)(roles.target, time=roles.time))
-    assert found is not None and found.time is not None
-    return found.time
+    here = [name if name in frame.columns else None for name in (roles.time, roles.repeat)]
+    return read_order(frame, type(roles)(roles.target, time=here[0], repeat=here[1])) or RowOrder()
 
 
 def _inside(
@@ -225,7 +223,9 @@ def _adjusted(lines: Sequence[CheckedDataset]) -> tuple[CheckedDataset, ...]:
     return tuple(found)
 
 
-def _joins(model: Partition, rows: FloatArray, own: Any, y: FloatArray) -> tuple[CheckedJoin, ...]:
+def _joins(
+    model: Partition, rows: FloatArray, own: Any, y: FloatArray, when: RowOrder
+) -> tuple[CheckedJoin, ...]:
     """Return the verdicts of new rows on the joins of the ledger; numbers only."""
     if model.classes or model.family != "gaussian":
         return ()
@@ -243,7 +243,9 @@ def _joins(model: Partition, rows: FloatArray, own: Any, y: FloatArray) -> tuple
     w = np.ones(len(order))
     basis = Basis.from_rows(X[order], y[order], w)
     Z, t = basis.design(X[order]), basis.response(y[order])
-    judge = Judge.of(Moments.by_dataset(Z, t, starts, w), scatter=Scatter.of_rows(Z, t, w, starts))
+    moments, some = Moments.by_dataset(Z, t, starts, w), when.take(order)
+    scatter = dependent_scatter(Z, t, w, starts, moments, some.time, some.who)
+    judge = Judge.of(moments, scatter=scatter)
     pairs = [([position[n] for n in one.left], [position[n] for n in one.right]) for one in lines]
     delta = float(model.settings.get("delta", 0.1))
     answers, _ = judge.verdicts(pairs, delta=delta, interval=False)
