@@ -40,7 +40,7 @@ oldest:
 	$(PYTHON) -m venv build/oldest
 	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt . pandas polars pytest hypothesis
 	build/oldest/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(OLDEST)
-OLDEST := tests/datasets tests/cli/test_errors.py tests/report/test_frames.py tests/report/test_summary.py
+OLDEST := tests/datasets tests/report/test_frames.py tests/report/test_summary.py
 
 # The paper's synthetic tables, written to experiments/.
 tables: $(VENV)/.installed

@@ -71,7 +71,7 @@ def progress_bar(
 
     start = Timer(after, bar.start)  # its own thread: a single step may take longer than `after`
     start.daemon = True
-    if after <= 0:
+    if after <= 0 and not hidden:
         bar.start()
     elif not hidden and _is_main():
         start.start()
@@ -83,7 +83,8 @@ def progress_bar(
         start.cancel()
         if start.is_alive():
             start.join()
-        bar.stop()
+        if not hidden:  # older versions of rich would print an empty line
+            bar.stop()
 
 
 def _is_main() -> bool:
