@@ -53,9 +53,12 @@ def test_details_and_long_ledgers_come_only_if_asked_for(monkeypatch):
     result = conjoin.partition(tables, target="y")
     asked = []
     ledger = type(result.analysis).ledger
-    monkeypatch.setattr(
-        type(result.analysis), "ledger", lambda self, most: asked.append(most) or ledger(self, most)
-    )
+
+    def asked_for(self, most, progress=None):
+        asked.append(most)
+        return ledger(self, most, progress)
+
+    monkeypatch.setattr(type(result.analysis), "ledger", asked_for)
     found = facts(result, most_steps=2)
     assert asked == [2]
     assert len(found["ledger"]) == 2
