@@ -80,5 +80,5 @@ def test_check_output(tmp_path):
     with pytest.raises(ArgumentError, match="name a file in a folder that exists"):
         check_output(tmp_path / "nowhere" / "t.csv")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(ArgumentError, match="name a file in a folder that exists"):
+    with pytest.raises(ArgumentError, match="cannot be written: it is a folder; name a file"):
         check_output(tmp_path / "folder.csv")
