@@ -19,10 +19,11 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     "functions": (
         "Functions",
         "`conjoin.partition` finds which datasets to train together, `conjoin.compare` decides for "
-        "two, and `conjoin.load` reads a saved result.",
+        "two, `conjoin.check` tries a result on new rows, and `conjoin.load` reads a saved one.",
         {
             "conjoin.api.partition": ("partition",),
             "conjoin.api.compare": ("compare",),
+            "conjoin.api.check": ("check",),
             "conjoin.result.load": ("load",),
         },
     ),

@@ -11,7 +11,11 @@ import pytest
 ROOMS = ("linalg", "moments", "models", "criterion", "grouping", "strategies")
 ENGINES = ("narwhals", "pyarrow", "duckdb", "pandas", "polars")
 ABOVE = ("tables", "sources", "result", "engine", "api", "estimators", "report", "cli", "paper")
-FIRST = ("conjoin.api", "conjoin.api.request")  # options: no numbers, before all other rooms
+FIRST = (
+    "conjoin.api",
+    "conjoin.api.described",
+    "conjoin.api.request",
+)  # options: no numbers, before all other rooms
 LOAD = """
 import json, sys
 from importlib import import_module

@@ -21,7 +21,7 @@ NAMES = {
     conjoin: """
         Alternative Assignment Boosting Bound Comparison ConjoinError ConjoinWarning Direct
         Estimate Gaussian JoinClassifier JoinRegressor LinearFit LogisticFit Merge Oracle
-        Partition Risk Tuned Validated __version__ compare datasets load paper partition
+        Partition Risk Tuned Validated __version__ check compare datasets load paper partition
         representations
     """,
     datasets: """
@@ -38,7 +38,8 @@ NAMES = {
 }
 RESULT = """
     added adding analysis assign calibration classes cluster_cost clusters coefficients columns
-    departures errors explain family features grouping importance improvements labels learner
+    departures errors explain family features grouping importance improvements intervals labels
+    learner
     ledger linear method metrics models notices outliers partial_dependence plot_calibration
     plot_coefficients plot_errors plot_gains plot_tree pooled predict predict_encoded
     predict_proba predictor reach report representation save schema scores settings stability

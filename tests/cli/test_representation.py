@@ -16,26 +16,15 @@ def test_partition_save_predict_explain_and_report(conjoin_, folder):
     )  # fmt: skip
     assert done.code == 0
     line = next(line for line in done.out.splitlines() if line.startswith("Features: "))
-    assert line.startswith("Features: MLP1 (one hidden layer of 16 units), trained on 180 of 360")
-    assert line.endswith("the models use the other 180.")
+    assert line.startswith("Features: MLP1 (one hidden layer of 16 units), trained on all 360")
+    assert line.endswith("cross-fitted in 5 groups.")
     assert "MLP1 (one hidden layer" in (folder / "network.html").read_text()
     assert conjoin_("predict", "network.json", "long.parquet", "-o", "out.csv").code == 0
     assert np.isfinite(pd.read_csv(folder / "out.csv")["prediction"]).all()
     assert conjoin_("explain", "network.json", "d1").code == 0
     facts = json.loads(conjoin_("explain", "network.json", "--json").out)
-    assert facts["representation"]["used"] == 180
+    assert facts["representation"]["used"] == 360
     assert facts["representation"]["losses"]
-
-
-def test_all_rows_may_teach_with_a_caution(conjoin_):
-    done = conjoin_(
-        "partition", "long.parquet", "--target", "y", "--by", "store", "--representation", "mlp1",
-        "--learn-share", "1",
-    )  # fmt: skip
-    assert done.code == 0
-    text = " ".join(done.out.split())
-    assert "the models use the same rows" in text
-    assert "the errors are too low; --learn-share 0.5 keeps these rows apart" in text
 
 
 @pytest.mark.parametrize(
@@ -45,12 +34,7 @@ def test_all_rows_may_teach_with_a_caution(conjoin_):
             ["--representation", "PCA"],
             "--representation 'PCA' is unknown; expected one of mlp1, mlp2.",
         ),
-        (["--learn-share", "0.3"], "--learn-share 0.3 is for a representation, and there is none"),
-        (["--representation", "mlp1", "--learn-share", "2"], "--learn-share 2.0 is no"),
-        (
-            ["--representation", "mlp1", "--learn-share", "0.001"],
-            "leaves no row to train the representation",
-        ),
+        (["--representation", "mlp1", "--learn-share", "0.3"], "networks are cross-fitted now"),
     ],
 )
 def test_what_cannot_be_gets_one_sentence(conjoin_, options, message):

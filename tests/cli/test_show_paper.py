@@ -14,7 +14,7 @@ def test_numbers_are_aligned_to_the_right_and_words_to_the_left(capsys):
 
 
 def test_one_repetition_has_no_standard_error(capsys):
-    cell = Cell(10, 0.1, 0, 79.4, 80.0, float("nan"), 20.5, 19.0, 2.0)
+    cell = Cell(10, 0.1, 0, 79.4, 80.0, float("nan"), 20.5, 19.0, 2.0, 81.0)
     show_cells([cell], "table2")
     out = capsys.readouterr().out
     assert "nan" not in out
