@@ -67,7 +67,7 @@ def test_the_shop_of_another_law_departs_where_it_differs(result):
 
 
 def test_pickles_and_files_keep_it(result, tmp_path):
-    result.save(tmp_path / "model.json")
+    result.save(tmp_path / "model.json", evidence=True)
     for other in (conjoin.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(result))):
         assert other.importance() == result.importance()
         assert other.departures() == result.departures()
