@@ -102,7 +102,7 @@ def _schema(values: Any, what: str) -> None:
     texts = list_of(text)
     column = record(
         {"kind": text, "name": text},
-        {"fill": finite, "missing": whole, "pooled": whole, "unread": whole, "indicator": boolean,
+        {"fill": _fill, "missing": whole, "pooled": whole, "unread": whole, "indicator": boolean,
          "text": boolean, "other": boolean, "number": boolean, "reference": text, "reason": text,
          "levels": texts, "parts": texts, "odd": texts, "format": optional(text)},
     )  # fmt: skip
@@ -119,6 +119,11 @@ def _schema(values: Any, what: str) -> None:
     few = len(classes) < 2 if response.get("family") == "logistic" else len(classes) > 0
     if few or len({repr(one) for one in classes}) != len(classes):
         raise fault(f"the target has {len(classes)} classes")
+
+
+def _fill(value: Any, what: str) -> None:
+    """Accept what stands for a missing value: a number, or one for each entry of a list."""
+    (list_of(finite) if isinstance(value, list) else finite)(value, what)
 
 
 def _mark(value: Any, what: str) -> None:
