@@ -52,7 +52,7 @@ class Spread:
     >>> dataset = np.repeat([0, 1], [2000, 8])
     >>> spread = Spread.of(rng.standard_normal(2008), dataset, 2)
     >>> [end.round(1).tolist() for end in spread.ends(np.array([0, 1, -1]), 0.9)]
-    [[-1.6, -1.6, -2.1], [1.6, 1.6, 2.0]]
+    [[-1.7, -1.7, -2.9], [1.6, 1.3, 2.5]]
     """
 
     own: FloatArray
