@@ -152,7 +152,7 @@ def _empty_models(predictions):
         (lambda c: grouped(c).update(labels=[0]), "1 datasets"),
         (lambda c: grouped(c).update(labels=[0, 1, "2"]), "no whole numbers"),
         (lambda c: grouped(c).update(rest=grouped(c)["labels"]), "expected a dict"),
-        (lambda c: c["predictions"]["names"].pop() and c["predictions"]["models"].pop(), "coeff"),
+        (lambda c: c["predictions"]["names"].pop() and c["predictions"]["models"].pop(), "limits"),
         (lambda c: c["placement"].update(columns=[0, 99]), "places new datasets"),
         (lambda c: c["placement"].pop("columns"), "places new datasets"),
     ],

@@ -265,7 +265,7 @@ class Boosting:
             "learning_rate": settings["rate"],
             "min_data_per_group": LEAST_NAMED,
             "cat_smooth": NAME_SMOOTH,
-            **(SAMPLED if settings["shape"] == "sampled" else {}),
+            **(SAMPLED if settings.get("shape") == "sampled" else {}),
             "seed": self.random_state,
             "num_threads": max(_threads(len(rows)) // side_by_side, 1),
             "deterministic": True,
