@@ -14,7 +14,7 @@ def test_the_average_prefers_the_better_prediction():
     study = Study(wide.basis, given, None, np.array([0.5, 0.5]), np.zeros(2))
     lines = Lines(wide, Layout.of(1, 1, ("named",)), study, np.array([0, 1]))
     good = lines.of_learner("named")
-    worse = good + np.array([3.0, 0.0, 0.0])
+    worse = good - np.array([3.0, 0.0, 0.0])  # too low by 1.5 already, so this is worse
     entries = {
         name: Entry(np.full((2, 1), level), np.zeros((2, 1, 2)), wide.losses(v))
         for name, v, level in (("linear", worse, 1.0), ("learner named", good, 2.0))
