@@ -21,4 +21,4 @@ def test_the_average_is_the_last_and_is_validated_like_the_others():
     assert_allclose(weights.sum(), 1)
     mixed = np.tensordot(weights, np.stack([one.fold_coef for one in fits.values()]), axes=1)
     assert_allclose(found.validated["auto"].losses, start.problem.loss(mixed))
-    assert found.validated["auto"].fold_coef is None  # least squares needs losses only
+    assert_allclose(found.validated["auto"].fold_coef, mixed)  # intervals need them
