@@ -53,7 +53,8 @@ tables = make_clusters(sizes=(2, 1), n=40, p=2).tables()
 result = conjoin.partition(tables, target="y", learner=DecisionTreeRegressor(max_depth=3))
 with tempfile.TemporaryDirectory() as folder:
     result.save(f"{folder}/model.json")
-    again = conjoin.load(f"{folder}/model.json")
+    types = ["sklearn.model_selection._split.KFold", "sklearn.tree._tree.Tree"]
+    again = conjoin.load(f"{folder}/model.json", trusted=types)
 assert (again.predict(tables["d1"], "d1") == result.predict(tables["d1"], "d1")).all()
 """,
     "nn": """
