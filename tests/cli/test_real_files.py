@@ -129,7 +129,7 @@ def test_large_designs_take_longer(data, name):
     *arguments, before = LARGE[name]
     text, seconds = partition(data, *arguments, *LINES)
     check_verdict(text)
-    assert seconds < 4 * before  # of a busy machine; alone they take less than twice
+    assert seconds < 4 * before  # wall time, also on a busy machine
 
 
 @pytest.mark.slow
