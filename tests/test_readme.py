@@ -18,6 +18,7 @@ def name(page):
 
 
 @pytest.mark.learner
+@pytest.mark.filterwarnings("default::conjoin.ConjoinWarning")  # users see them beside the output
 @pytest.mark.parametrize("page", pages(), ids=name)
 def test_examples_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
