@@ -5,9 +5,16 @@ expected, and the next step. All errors are also `ValueError`, so code that does
 can catch them.
 """
 
+import re
 import sys
 import warnings
 from pathlib import Path
+
+from conjoin.text import shortened
+
+# Characters without a space from which a name in a message is cut. Paths are shorter, and nobody
+# reads a name of thousands of characters.
+LONG_WORD = re.compile(r"\S{300,}")
 
 
 class ConjoinError(ValueError):
@@ -21,6 +28,9 @@ class ConjoinError(ValueError):
     ...     print(error)
     Column 'price' is empty; drop it with columns=...
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(LONG_WORD.sub(lambda found: shortened(found[0]), str(message)))
 
 
 class ArgumentError(ConjoinError):
