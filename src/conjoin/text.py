@@ -84,5 +84,5 @@ def without_secrets(text: str) -> str:
 def _database_name(rest: str) -> str:
     """Return the last part of an address with its slash; empty if it may be part of a password."""
     account, _, place = rest.rpartition("@")
-    found = re.fullmatch(r"[^/?]*(/[\w-]+)(\?.*)?", place)
+    found = re.fullmatch(r"[^/?]*(/[\w-]+)(\?.*|[.,;:!)]*)", place)
     return found[1] if found and "?" not in account else ""

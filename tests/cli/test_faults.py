@@ -1,4 +1,4 @@
-"""Faults while files are written: one sentence, exit code 2, the old file whole, nothing beside it."""
+"""Faults while files are written: one sentence, exit code 2, the old file, nothing beside it."""
 
 import os
 import resource
