@@ -116,8 +116,11 @@ class ClusterSums:
         beta = fit_ols(whole).beta
         A = inverse_root[owner] @ one.G @ inverse_root[owner]
         score = linalg.matvec(inverse_root[owner], one.h - linalg.matvec(one.G, beta[owner]))
-        noise = noise_variances(whole)[owner] * np.maximum(one.n, 1.0)
-        r2, r3 = _corrected(linalg.symmetrise(A), score, noise)
+        noise = noise_variances(whole)[owner]
+        # A cluster that is fitted exactly shows nothing of the noise that its rows share. It may be
+        # nothing, which is cautious for "join", or all of it, which is cautious for "apart".
+        noises = noise, noise * np.maximum(one.n, 1.0)
+        r2, r3 = _corrected(linalg.symmetrise(A), score, noises)
         K = whole.shape[0]
         for kind, r in enumerate((r2, r3)):
             meat = linalg.sum_by(r[:, :, None] * r[:, None, :], owner, K)
@@ -150,17 +153,20 @@ def _roots(G: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _corrected(
-    A: FloatArray, score: FloatArray, noise: FloatArray
+    A: FloatArray, score: FloatArray, noises: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return r2 and r3 (C, p); `noise` (C,) stands in where a cluster is fitted exactly."""
+    """Return r2 and r3 (C, p); `noises` (C,) stand in where a cluster is fitted exactly."""
     values, vectors = np.linalg.eigh(A)
     left = np.maximum(1 - values, 0.0)
     exact = left < EXACT_FIT
     along = np.einsum("cij,ci->cj", vectors, score)
-    given = np.sqrt(np.maximum(values, 0.0) * noise[:, None])
     safe = np.where(exact, 1.0, left)
     r2, r3 = (
-        np.einsum("cij,cj->ci", vectors, np.where(exact, given, along / safe**power))
-        for power in (0.5, 1.0)
+        np.einsum(
+            "cij,cj->ci",
+            vectors,
+            np.where(exact, np.sqrt(np.maximum(values, 0.0) * noise[:, None]), along / safe**power),
+        )
+        for power, noise in zip((0.5, 1.0), noises)
     )
     return r2, r3
