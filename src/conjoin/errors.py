@@ -5,6 +5,7 @@ expected, and the next step. All errors are also `ValueError`, so code that does
 can catch them.
 """
 
+import contextlib
 import re
 import sys
 import warnings
@@ -54,9 +55,12 @@ class OutlierWarning(ConjoinWarning):
 
 
 def warn_caller(text: str, kind: type[ConjoinWarning] = ConjoinWarning) -> None:
-    """Warn with a `ConjoinWarning` at the line outside this library that made the call."""
-    home = str(Path(__file__).parent)
+    """Warn with a `ConjoinWarning` at the line outside this library that made the call.
+
+    Context managers of this library are called through `contextlib`, which made no call itself.
+    """
+    inside = str(Path(__file__).parent), contextlib.__file__
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(home):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, kind, stacklevel=level + 1)

@@ -102,5 +102,5 @@ def _rows_to_settle(judge: Judge, delta: float) -> float | None:
     short = float(judge.backing.short(m.p // m.outputs).max())
     if not np.isfinite(short) or judge.backing.lacking()[0]:
         return None
-    grown = rows_to_settle(m[0], m[1], delta=delta)
+    grown = rows_to_settle(m[0], m[1], delta=delta, scatter=judge.scatter)
     return None if grown is None else max(grown, short)

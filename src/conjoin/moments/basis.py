@@ -148,12 +148,16 @@ class Basis:
 
     def features(self, X: FloatArray) -> FloatArray:
         """Return the features of rows X (n, features) in these coordinates."""
-        Z = _flushed((X - self.center) / self.scale)
+        Z: FloatArray = X - self.center
+        Z /= self.scale  # in place: rows may be most of the memory
+        _flush(Z)
         return Z if self.matrix is None else Z @ self.matrix
 
     def response(self, y: FloatArray) -> FloatArray:
         """Return the target in these coordinates."""
-        return _flushed((y - self.target_center) / self.target_scale)
+        t: FloatArray = (y - self.target_center) / self.target_scale
+        _flush(t)
+        return t
 
     def to_original(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return intercept (...,) and slopes (..., features) in the units of the data."""
@@ -201,10 +205,11 @@ class Basis:
         return np.concatenate([head, beta], axis=-1)
 
 
-def _flushed(values: FloatArray) -> FloatArray:
-    """Return scaled values with zeros for those below `NOTHING`, changed in place."""
-    values[np.abs(values) < NOTHING] = 0.0
-    return values
+def _flush(values: FloatArray) -> None:
+    """Make scaled values below `NOTHING` zero, in place."""
+    small = values < NOTHING
+    small &= values > -NOTHING
+    values[small] = 0.0
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
