@@ -110,7 +110,10 @@ def _line(error: BaseException) -> str:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise `Hang` after so many seconds; a no-op outside of the main thread."""
+    """Raise `Hang` after so many seconds of computing; a no-op outside of the main thread.
+
+    Seconds of the processor are counted, so that a busy machine is no hang.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -118,13 +121,13 @@ def at_most(seconds: float) -> Iterator[None]:
     def stop(*_):
         raise Hang
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 # --- the faces ------------------------------------------------------------------------------------
