@@ -16,7 +16,7 @@ from conjoin.criterion.judge import Judge
 from conjoin.criterion.verdict import rows_to_settle
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.result.comparison import Comparison
 from conjoin.strategies.plan import start_values
 from conjoin.strategies.refits import clusters, separate_ridged
@@ -29,7 +29,7 @@ PAIR = [((0,), (1,))]  # the one pair of two datasets
 
 def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> Comparison:
     """Compare two datasets of classes or counts."""
-    with small_matrices(len(collection.features)):
+    with one_thread():
         study = make_study(collection, _as_request(request))
         start, facts = start_values(study.given), DatasetFacts.of(collection)
         judge = make_judge(study, start)
