@@ -36,6 +36,7 @@ ORDER = (
     ("result",),
     ("engine",),
     ("api",),
+    ("sites",),
     ("report",),
     ("estimators", "datasets"),
     ("paper.tables",),
