@@ -6,9 +6,6 @@ interrupted.
 
 import os
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,16 +22,16 @@ from conjoin.api.request import (
 )
 from conjoin.checks import check_choice
 from conjoin.cli.check import NEEDS_A_LOOK, check
+from conjoin.cli.notes import notes
 from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
 from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
+from conjoin.cli.sites import app as sites
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
     ConjoinError,
-    ConjoinWarning,
     DataError,
-    OutlierWarning,
 )
 from conjoin.text import printable, quoted
 
@@ -172,7 +169,7 @@ def partition(
         _check_page(report, "--report")
     if csv is not None:
         _check_tables(csv)
-    with _notes(), progress_bar("Finding what to join") as progress:
+    with notes(), progress_bar("Finding what to join") as progress:
         result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
         _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
@@ -213,7 +210,7 @@ def compare(
     from conjoin.cli.show import show_comparison, show_json
     from conjoin.report.facts import comparison_facts
 
-    with _notes():
+    with notes():
         result = conjoin.compare(a, b, **asked, **_given(rule=rule))
     if as_json:
         show_json(comparison_facts(result, a, b))
@@ -251,7 +248,7 @@ def predict(
 
     check_output(output)
     loaded = load(model, trusted=trust)
-    with _notes(), progress_bar("Predicting") as progress:
+    with notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
             loaded,
             data,
@@ -311,7 +308,7 @@ def assign(
     if output is not None:
         check_output(output)
     loaded, extra = load_with_extra(model, trust)
-    with _notes():
+    with notes():
         found = assign_source(loaded, data, by, query=query, unsafe_query=unsafe_query)
         more, written = loaded.adding(found), None
         if output is not None:
@@ -374,21 +371,7 @@ def report(
 app.command()(check)
 app.command()(reproduce)
 app.add_typer(paper)
-
-
-@contextmanager
-def _notes() -> Iterator[None]:
-    """Print what the library warns of as plain notes on standard error, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", ConjoinWarning)
-        try:
-            yield
-        finally:
-            # What was found of gross errors stands in the first lines of the output.
-            told = [one.message for one in caught if one.category is not OutlierWarning]
-            for text in dict.fromkeys(map(str, told)):
-                typer.echo(f"Note: {printable(with_options(text))}", err=True)
+app.add_typer(sites)
 
 
 def _check_folder(path: Path, option: str = "--save") -> None:

@@ -40,6 +40,7 @@ from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
 if TYPE_CHECKING:
+    from conjoin.models.scatter import Scatter
     from conjoin.tables.roles import Roles
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
@@ -75,6 +76,8 @@ class Reduced:
         The same without the rows that have gross errors, if it is wanted and there are any.
     rows : RemoteRows, optional
         The rows, as long as their source is open.
+    scatter : Scatter (K,), optional
+        How far residuals scatter, if it was formed where the rows are.
     """
 
     names: tuple[str, ...]
@@ -87,6 +90,12 @@ class Reduced:
     outliers: tuple[Outlier, ...] = ()
     fewer: "Reduced | None" = None
     rows: RemoteRows | None = None
+    scatter: "Scatter | None" = None
+
+
+def has_rows(table: Any) -> bool:
+    """Say whether a learner can be trained: rows are in memory, or can be asked for."""
+    return not isinstance(table, Reduced) or table.rows is not None
 
 
 def rows_stay_remote(frame: nw.LazyFrame[Any], sample_rows: int | None = None) -> bool:

@@ -119,7 +119,7 @@ def make_study(
     """
     robust = request.verdict == "robust"
     if isinstance(data, Reduced):
-        scatter = scatter_of_folds(data.folds) if robust else None
+        scatter = (data.scatter or scatter_of_folds(data.folds)) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     family, folds = family_of(data.response), folds_for(data, request)
