@@ -37,7 +37,6 @@ ORDER = (
     ("sites",),
     ("engine",),
     ("api",),
-    ("sites",),
     ("report",),
     ("estimators", "datasets"),
     ("paper.tables",),

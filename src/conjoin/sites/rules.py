@@ -254,6 +254,8 @@ class Finding:
 
     def advice(self) -> str:
         """Return what the site can do about it."""
+        if self.rule == "difference":
+            return "send the earlier file again, or wait until more rows have changed"
         steps = []
         if self.fewer_folds:
             steps.append("export with fewer folds")
