@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.errors import DataError
 from conjoin.models.scatter import Scatter
 from conjoin.moments.folds import fold_moments
 from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
+from conjoin.sites.ledger import Ledger
 from conjoin.sites.plan import NEVER, Plan
 from conjoin.sites.rows import SiteRows, read_rows
 from conjoin.sites.rules import Rules
@@ -125,6 +127,16 @@ def export(
     """
     rows = read_rows(table, plan, name, by, rules)
     return Export(export_rows(rows), rows.steps, rows.left_out)
+
+
+def refuse_differences(ledger: Ledger, rows: SiteRows) -> None:
+    """Raise an error if an export differs from an earlier one of the site in few rows."""
+    found = ledger.compare(rows.leaving(), rows.rules, rows.identity)
+    if found:
+        raise DataError(
+            "Nothing was written, because the difference to an earlier export would disclose rows. "
+            f"{found[0].sentence} Next: send the earlier file again, or wait for more new rows."
+        )
 
 
 def export_rows(rows: SiteRows) -> dict[str, Any]:

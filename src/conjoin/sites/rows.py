@@ -17,6 +17,7 @@ from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
 from conjoin.moments import deal_rows
 from conjoin.moments.folds import Dealt
+from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
 from conjoin.sites.prediction import predict_column
@@ -57,6 +58,8 @@ class SiteRows:
     left_out : int
         Rows without a target.
     rules : Rules
+    identity : Identity
+        What tells rows apart in the site's ledger: all columns of the table.
     """
 
     plan: Plan
@@ -70,6 +73,7 @@ class SiteRows:
     steps: tuple[str, ...]
     left_out: int
     rules: Rules
+    identity: Identity
 
     def rows(self, k: int) -> slice:
         """Return the rows of dataset k."""
@@ -131,7 +135,7 @@ def read_rows(
     )
     return SiteRows(
         plan, site, tuple(names), kept.X, y, starts, folds, mended.folds, mended.steps, left_out,
-        asked,
+        asked, Identity.of_frame(frame[order]),
     )  # fmt: skip
 
 
