@@ -289,18 +289,17 @@ class Joins:
         self._fit_all([group for a, b in pairs for group in ((*a, *b), a, b)])
         asked: list[tuple[int, FloatArray]] = []
         for left, right in pairs:
-            both, own = self._fit((*left, *right)), [self._fit(s) for s in (left, right)]
+            joined, own = self._fit((*left, *right)), [self._fit(s) for s in (left, right)]
             members = [(k, own[0]) for k in left] + [(k, own[1]) for k in right]
-            asked += [(k, both) for k, _ in members] + members
+            asked += [(k, joined) for k, _ in members] + members
         losses = self.rows.total_losses(asked)
         place = 0
         for i, (left, right) in enumerate(pairs):
             both = (*left, *right)
             side = np.repeat([0, 1], [len(left), len(right)])
             m = self.moments[list(both)]
-            by_moments = _joint_fit(self.moments, both) - np.stack(
-                [_joint_fit(self.moments, s) for s in (left, right)]
-            )
+            apart = np.stack([_joint_fit(self.moments, one) for one in (left, right)])
+            by_moments = _joint_fit(self.moments, both) - apart
             share = 1 / (len(both) * m.w)
             costs[0, i] = share @ linalg.quadratic(by_moments[side], m.G)
             joint, own_losses = losses[place : place + 2 * len(both)].reshape(2, -1)
