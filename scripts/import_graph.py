@@ -34,6 +34,7 @@ ORDER = (
     ("representations", "learners"),
     ("paper",),
     ("result",),
+    ("sites",),
     ("engine",),
     ("api",),
     ("report",),

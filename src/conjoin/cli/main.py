@@ -1,14 +1,11 @@
 """Commands of `conjoin`. Heavy imports happen inside the commands, so that help is quick.
 
 Exit codes: 0 done, 2 bad input (one sentence on standard error), 3 a check needs a look, 130
-interrupted.
+interrupted, 143 terminated.
 """
 
 import os
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,16 +22,18 @@ from conjoin.api.request import (
 )
 from conjoin.checks import check_choice
 from conjoin.cli.check import NEEDS_A_LOOK, check
+from conjoin.cli.notes import notes
 from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
 from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
+from conjoin.cli.sites import app as sites
+from conjoin.cli.stops import INTERRUPTED, TERMINATED, Stops
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
     ConjoinError,
-    ConjoinWarning,
     DataError,
-    OutlierWarning,
+    RoundsNeededError,
 )
 from conjoin.text import printable, quoted
 
@@ -48,8 +47,13 @@ class Commands(TyperGroup):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and leave with its exit code."""
         kwargs |= {"prog_name": "conjoin", "standalone_mode": False}
+        stops = Stops()
         try:
-            code = super().main(*args, **kwargs)
+            with stops.listening():
+                code = super().main(*args, **kwargs)
+        except RoundsNeededError as error:  # nothing is wrong: the sites are next
+            typer.echo(str(error))
+            code = NEEDS_A_LOOK
         except ConjoinError as error:
             code = _fail(with_options(str(error)))
         except USAGE_ERROR as error:
@@ -57,15 +61,18 @@ class Commands(TyperGroup):
         except OSError as error:
             where = f"{str(error.filename)!r}: " if error.filename else ""
             code = _fail(f"{where}{error.strerror or error}.")
+        except MemoryError as error:
+            code = _fail(_out_of_memory(error))
         except (typer.Abort, KeyboardInterrupt):
-            code = 130
+            code = stops.code
         except RuntimeError as error:
             if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C
                 raise
-            code = 130
-        if code == 130:
-            typer.echo("Interrupted.", err=True)
-        sys.exit(code if code in (None, 0, NEEDS_A_LOOK, 130) else 2)
+            code = stops.code
+        if code in (INTERRUPTED, TERMINATED):
+            code = stops.code  # newer versions of typer turn both into the first
+            typer.echo(stops.sentence, err=True)
+        sys.exit(code if code in (None, 0, NEEDS_A_LOOK, INTERRUPTED, TERMINATED) else 2)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command whose reader, such as head, may have seen enough."""
@@ -94,6 +101,15 @@ def _usage(error: Any) -> str:
     return f"{message.rstrip('.')}; see {command} --help."
 
 
+def _out_of_memory(error: MemoryError) -> str:
+    """Say that memory ran out, what asked for it if that is known, and what to do."""
+    what = f" ({error})" if str(error) else ""
+    return (
+        f"Memory ran out{what}. Name fewer columns with --features, or let trees learn from a "
+        "sample with --sample-rows."
+    )
+
+
 def _fail(message: str) -> int:
     typer.echo(f"Error: {printable(message)}", err=True)
     return 2
@@ -104,7 +120,8 @@ app = typer.Typer(
     cls=Commands,
     help="Decide which datasets to train together and which apart.",
     epilog="Example: conjoin partition sales.csv --target sales --by store\n\n"
-    "Exit codes: 0 done, 2 bad input, 3 a check needs a look, 130 interrupted.",
+    "Exit codes: 0 done, 2 bad input, 3 a check needs a look, 130 interrupted, "
+    "143 terminated.",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help needs half the time
@@ -154,6 +171,20 @@ def partition(
     ] = None,
     as_json: Json = False,
     rule: Rule = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            help="For files of sites: how long to wait for the answers to a round.",
+        ),
+    ] = 0.0,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", metavar="SITE", help="For files of sites: leave a site out; repeatable."
+        ),
+    ] = None,
     *,
     asked: dict[str, Any],
 ) -> None:
@@ -172,8 +203,11 @@ def partition(
         _check_page(report, "--report")
     if csv is not None:
         _check_tables(csv)
-    with _notes(), progress_bar("Finding what to join") as progress:
-        result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
+    with notes(), progress_bar("Finding what to join") as progress:
+        named: Any = data
+        if wait or without:
+            named = conjoin.sites.open_study(data, wait=wait, without=without or ())
+        result = conjoin.partition(named, **asked, progress=progress, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
         _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:
@@ -213,7 +247,7 @@ def compare(
     from conjoin.cli.show import show_comparison, show_json
     from conjoin.report.facts import comparison_facts
 
-    with _notes():
+    with notes():
         result = conjoin.compare(a, b, **asked, **_given(rule=rule))
     if as_json:
         show_json(comparison_facts(result, a, b))
@@ -251,7 +285,7 @@ def predict(
 
     check_output(output)
     loaded = load(model, trusted=trust)
-    with _notes(), progress_bar("Predicting") as progress:
+    with notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
             loaded,
             data,
@@ -311,7 +345,7 @@ def assign(
     if output is not None:
         check_output(output)
     loaded, extra = load_with_extra(model, trust)
-    with _notes():
+    with notes():
         found = assign_source(loaded, data, by, query=query, unsafe_query=unsafe_query)
         more, written = loaded.adding(found), None
         if output is not None:
@@ -374,21 +408,7 @@ def report(
 app.command()(check)
 app.command()(reproduce)
 app.add_typer(paper)
-
-
-@contextmanager
-def _notes() -> Iterator[None]:
-    """Print what the library warns of as plain notes on standard error, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", ConjoinWarning)
-        try:
-            yield
-        finally:
-            # What was found of gross errors stands in the first lines of the output.
-            told = [one.message for one in caught if one.category is not OutlierWarning]
-            for text in dict.fromkeys(map(str, told)):
-                typer.echo(f"Note: {printable(with_options(text))}", err=True)
+app.add_typer(sites)
 
 
 def _check_folder(path: Path, option: str = "--save") -> None:

@@ -144,7 +144,8 @@ class Basis:
 
     def features(self, X: FloatArray) -> FloatArray:
         """Return the features of rows X (n, features) in these coordinates."""
-        Z = (X - self.center) / self.scale
+        Z: FloatArray = X - self.center
+        Z /= self.scale  # in place: rows may be most of the memory
         return Z if self.matrix is None else Z @ self.matrix
 
     def response(self, y: FloatArray) -> FloatArray:

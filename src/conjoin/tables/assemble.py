@@ -71,12 +71,17 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     order = np.argsort(rows.codes, kind="stable")
     starts = np.searchsorted(rows.codes[order], np.arange(len(names) + 1))
     weights = np.ones(len(y)) if rows.weights is None else rows.weights[order]
-    X = X[order] if varying.all() else X[order][:, varying]
+    X = X if _is_sorted(rows.codes) else X[order]
+    X = X if varying.all() else X[:, varying]
     positions = None if rows.positions is None else rows.positions[order]
     when = None if rows.order is None else rows.order.take(order)
     return DatasetCollection(
         tuple(names), schema, X, y[order], weights, starts, None, positions, when
     )
+
+
+def _is_sorted(codes: IntArray) -> bool:
+    return bool((codes[1:] >= codes[:-1]).all())
 
 
 def _check_response(y: FloatArray, schema: Schema) -> None:
