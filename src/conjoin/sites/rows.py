@@ -17,10 +17,11 @@ from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
 from conjoin.moments import deal_rows
 from conjoin.moments.folds import Dealt
+from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
 from conjoin.sites.prediction import predict_column
-from conjoin.sites.rules import Leaving, Rules
+from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.sources.read import is_source, open_source
 from conjoin.tables.encoding import Number, present
 from conjoin.tables.frame import in_memory, to_frame, with_castable_types
@@ -57,6 +58,8 @@ class SiteRows:
     left_out : int
         Rows without a target.
     rules : Rules
+    identity : Identity, optional
+        What tells rows apart, for the site's ledger.
     """
 
     plan: Plan
@@ -70,6 +73,7 @@ class SiteRows:
     steps: tuple[str, ...]
     left_out: int
     rules: Rules
+    identity: Identity | None = None
 
     def rows(self, k: int) -> slice:
         """Return the rows of dataset k."""
@@ -88,10 +92,15 @@ def read_rows(
     site: str,
     by: str | Sequence[str] | None = None,
     rules: Rules | None = None,
+    *,
+    i_know: bool = False,
+    private: bool = False,
 ) -> SiteRows:
     """Read a site's table as the plan says, and make sure that its sums may leave.
 
-    `rules` are the site's own, where they are stricter than those of the plan.
+    `rules` are the site's own, where they are stricter than those of the plan. Rules that allow
+    more than the default need `i_know`. With `private`, noise protects rows: levels are not merged,
+    there are no folds, and nothing is checked.
 
     Raises
     ------
@@ -100,6 +109,7 @@ def read_rows(
     """
     _check_site(site)
     asked = plan.rules if rules is None else plan.rules.strictest(rules)
+    asked.check(i_know)
     columns = (by,) if isinstance(by, str) else tuple(by or ())
     frame, left_out = _known(_frame(table, plan), plan, columns)
     X, y = _features(frame, plan), _target(frame, plan)
@@ -110,20 +120,21 @@ def read_rows(
         names = [f"{site}{SEPARATOR}{ward}" for ward in wards]
     order = np.argsort(codes, kind="stable")
     X, y, codes = X[order], y[order], codes[order]
+    identity = Identity.of_frame(frame).taking(order)
     starts = np.searchsorted(codes, np.arange(len(names) + 1))
     dealt = [
-        deal_rows(X[i:j], y[i:j], np.array([0, j - i]), plan.folds, plan.seed)
+        deal_rows(X[i:j], y[i:j], np.array([0, j - i]), 1 if private else plan.folds, plan.seed)
         for i, j in zip(starts[:-1], starts[1:])
     ]
+    if private:
+        none = (1,) * len(names)
+        return SiteRows(
+            plan, site, tuple(names), X, y, starts, tuple(dealt), none, (), left_out, asked,
+            identity,
+        )  # fmt: skip
     fold = np.concatenate([one.fold for one in dealt])
     mended = mend(_leaving(plan, X, y, names, codes, fold), asked)
-    if mended.findings:
-        worst = mended.findings[0]
-        more = len(mended.findings) - 1
-        raise DataError(
-            f"Nothing was written, because it would disclose rows. {worst.sentence} Next: "
-            f"{worst.advice()}.{f' ({more} more findings.)' if more else ''}"
-        )
+    refuse(mended.findings)
     kept = mended.leaving
     folds = tuple(
         Dealt(kept.fold[i:j], one.copies, one.rank, one.repeats)
@@ -131,8 +142,18 @@ def read_rows(
     )
     return SiteRows(
         plan, site, tuple(names), kept.X, y, starts, folds, mended.folds, mended.steps, left_out,
-        asked,
+        asked, identity,
     )  # fmt: skip
+
+
+def refuse(findings: Sequence[Finding]) -> None:
+    """Raise an error if sums would disclose rows."""
+    if findings:
+        worst, more = findings[0], len(findings) - 1
+        raise DataError(
+            f"Nothing was written, because it would disclose rows. {worst.sentence} Next: "
+            f"{worst.advice()}.{f' ({more} more findings.)' if more else ''}"
+        )
 
 
 def _check_site(site: str) -> None:
