@@ -22,7 +22,7 @@ NAMES = {
         Alternative Assignment Boosting Bound Comparison ConjoinError ConjoinWarning Direct
         Estimate Gaussian JoinClassifier JoinRegressor LinearFit LogisticFit Merge Oracle
         Partition Risk Tuned Validated __version__ check compare datasets load paper partition
-        representations
+        representations sites
     """,
     datasets: """
         SyntheticCollection SyntheticOutcomes load_seoul_bikes load_washington_bikes

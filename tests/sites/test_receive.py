@@ -166,10 +166,10 @@ def test_options_that_need_rows_are_refused(files):
 
 def test_two_sites_are_compared_as_their_rows_are(files):
     tables = clinics()
-    for k, verdict in ((1, "join"), (5, "apart")):
+    for k in (1, 5):
         found = conjoin.compare(files[0], files[k])
         rows = conjoin.compare(tables["clinic_1"], tables[f"clinic_{k + 1}"], target="y")
         assert found.verdict == rows.verdict
         assert np.isclose(found.gain, rows.gain, rtol=1e-8)
         assert np.isclose(found.fit_joined.intercept, rows.fit_joined.intercept, rtol=1e-8)
-    assert found.verdict == verdict
+    assert found.verdict == "apart"

@@ -32,6 +32,7 @@ from conjoin.errors import (
     ArgumentError,
     ConjoinError,
     DataError,
+    RoundsNeededError,
 )
 from conjoin.text import printable, quoted
 
@@ -47,6 +48,9 @@ class Commands(TyperGroup):
         kwargs |= {"prog_name": "conjoin", "standalone_mode": False}
         try:
             code = super().main(*args, **kwargs)
+        except RoundsNeededError as error:  # nothing is wrong: the sites are next
+            typer.echo(str(error))
+            code = NEEDS_A_LOOK
         except ConjoinError as error:
             code = _fail(with_options(str(error)))
         except USAGE_ERROR as error:
@@ -151,6 +155,20 @@ def partition(
     ] = None,
     as_json: Json = False,
     rule: Rule = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            help="For files of sites: how long to wait for the answers to a round.",
+        ),
+    ] = 0.0,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", metavar="SITE", help="For files of sites: leave a site out; repeatable."
+        ),
+    ] = None,
     *,
     asked: dict[str, Any],
 ) -> None:
@@ -170,7 +188,10 @@ def partition(
     if csv is not None:
         _check_tables(csv)
     with notes(), progress_bar("Finding what to join") as progress:
-        result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
+        named: Any = data
+        if wait or without:
+            named = conjoin.sites.open_study(data, wait=wait, without=without or ())
+        result = conjoin.partition(named, **asked, progress=progress, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
         _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:

@@ -4,12 +4,16 @@ Heavy imports happen inside the commands, so that help is quick.
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from conjoin.cli.notes import notes
 from conjoin.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from conjoin.sites.ledger import Ledger
+    from conjoin.sites.rows import SiteRows
 
 app = typer.Typer(
     name="site",
@@ -46,6 +50,34 @@ FewestRows = Annotated[
 ]
 IKnow = Annotated[
     bool, typer.Option("--i-know", help="Allow rules that are weaker than the default.")
+]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FOLDER",
+        help="Folder of the site's own register of exports; by default beside TABLE.",
+    ),
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon",
+        metavar="NUMBER",
+        help="Add noise for differential privacy; 1 is usual, less protects better.",
+    ),
+]
+Delta = Annotated[
+    float,
+    typer.Option("--delta", metavar="NUMBER", help="Probability that differential privacy fails."),
+]
+Bound = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bound",
+        metavar="COLUMN=LOW:HIGH",
+        help="With --epsilon: ends of a column, known without looking at rows; repeatable.",
+    ),
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")
@@ -125,20 +157,133 @@ def export(
     ] = None,
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
+    ledger: LedgerFolder = None,
+    epsilon: Epsilon = None,
+    delta: Delta = 1e-6,
+    bound: Bound = None,
     dry_run: DryRun = False,
 ) -> None:
     """Write what a site sends: sums of products, no rows."""
+    from conjoin.files import check_writable
     from conjoin.sites import Rules, load_plan
-    from conjoin.sites import export as make_export
+    from conjoin.sites.export import export as export_table
 
     if output is None and not dry_run:
         raise ArgumentError("Name the file to write with -o FILE, or try --dry-run first.")
-    own = None if min_rows is None else Rules(rows=min_rows)
+    if output is not None:
+        check_writable(output, f"-o {str(output)!r}")
     with notes():
-        found = make_export(table, load_plan(plan), name, by=by or None, rules=own)
+        found = export_table(
+            table,
+            load_plan(plan),
+            name,
+            by=by or None,
+            rules=None if min_rows is None else Rules(rows=min_rows),
+            i_know=i_know,
+            ledger=_ledger_folder(table, ledger),
+            epsilon=epsilon,
+            delta=delta,
+            bounds=_bounds(bound or [], epsilon),
+        )
     typer.echo(found.describe())
-    if output is not None and not dry_run:
-        found.save(output)
-        typer.echo(f"Written to {output}; read it, then send it to the coordinator.")
-    else:
+    if output is None or dry_run:
         typer.echo("Nothing was written (--dry-run).")
+        return
+    found.save(output)
+    typer.echo(f"Written to {output}; read it, then send it to the coordinator.")
+
+
+@app.command()
+def answer(
+    table: Table,
+    plan: PlanFile,
+    name: SiteName,
+    round_file: Annotated[
+        Path, typer.Option("--round", metavar="FILE", help="The round that the coordinator sent.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")],
+    by: By = None,
+    min_rows: FewestRows = None,
+    ledger: LedgerFolder = None,
+) -> None:
+    """Answer one round of a study of classes or counts."""
+    from conjoin.sites.serve import answer_file
+
+    with notes():
+        rows = _rows(table, plan, name, by, min_rows)
+        answer_file(rows, round_file, output, _ledger(table, ledger))
+    typer.echo(f"Answer written to {output}; send it to the coordinator.")
+
+
+@app.command()
+def serve(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder that the coordinator sees too.")
+    ],
+    table: Table,
+    name: SiteName,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="The plan; by default FOLDER/plan.json."),
+    ] = None,
+    by: By = None,
+    min_rows: FewestRows = None,
+    ledger: LedgerFolder = None,
+    idle: Annotated[
+        float,
+        typer.Option("--idle", metavar="SECONDS", help="Stop after so long without a round."),
+    ] = 600.0,
+) -> None:
+    """Answer all rounds that appear in a folder, until there are no more."""
+    from conjoin.sites.serve import serve as serve_folder
+
+    with notes():
+        rows = _rows(table, plan or folder / "plan.json", name, by, min_rows)
+        register = _ledger(table, ledger)
+        typer.echo(f"Site {name!r} answers rounds in {folder}; stop with Ctrl-C.")
+        done = serve_folder(rows, folder, register, idle=idle, tell=typer.echo)
+    typer.echo(f"{done} rounds answered; no new one for {idle:g} seconds.")
+
+
+def _rows(
+    table: str, plan: Path, name: str, by: list[str] | None, min_rows: int | None
+) -> "SiteRows":
+    """Return the rows of a site, as the plan reads them."""
+    from conjoin.sites import Rules, load_plan
+    from conjoin.sites.rows import read_rows
+
+    own = None if min_rows is None else Rules(rows=min_rows)
+    return read_rows(table, load_plan(plan), name, by or None, own)
+
+
+def _ledger(table: str, folder: Path | None) -> "Ledger":
+    """Return the site's ledger."""
+    from conjoin.sites.ledger import Ledger
+
+    return Ledger.open(_ledger_folder(table, folder))
+
+
+def _ledger_folder(table: str, folder: Path | None) -> Path:
+    """Return where the site's ledger is: in a folder that is named, else beside the table."""
+    if folder is not None:
+        return folder
+    path = Path(table.split("::")[0])
+    return path.parent if path.exists() else Path()
+
+
+def _bounds(given: list[str], epsilon: float | None) -> dict[str, tuple[float, float]]:
+    """Return the declared ends of columns, from COLUMN=LOW:HIGH."""
+    if given and epsilon is None:
+        raise ArgumentError("--bound goes with --epsilon; give both, or neither.")
+    found = {}
+    for one in given:
+        name, _, ends = one.rpartition("=")
+        try:
+            low, high = (float(end) for end in ends.split(":"))
+        except ValueError:
+            low = high = float("nan")
+        if not name or not low < high:
+            raise ArgumentError(f"--bound {one!r} is not of the form COLUMN=LOW:HIGH, LOW < HIGH.")
+        found[name] = (low, high)
+    return found

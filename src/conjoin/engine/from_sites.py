@@ -3,23 +3,31 @@
 What sites sent enters (`sites.receive`), with a request; a `Reduced` leaves, as from a database.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from conjoin.api.request import Question, Request
 from conjoin.engine.coordinates import second_moments, settle
-from conjoin.engine.remote import Reduced
+from conjoin.engine.remote import Reduced, RemoteCells
 from conjoin.errors import ArgumentError, DataError
+from conjoin.models.glm_families import family_of
+from conjoin.models.padded_rows import SortedRows
+from conjoin.models.remote_glm import RemoteGlmRows
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
-from conjoin.sites.folder import as_site_files
+from conjoin.sites.carry import FolderCarrier
+from conjoin.sites.desk import RoundDesk
+from conjoin.sites.folder import SiteFiles, as_site_files
 from conjoin.sites.receive import Received
+from conjoin.sites.rounds import Frame
 from conjoin.tables.checks import check_target_varies, drop_constant
 
 
-def reduce_sites(received: Received, request: Request, fewest: int = 2) -> Reduced:
+def reduce_sites(files: SiteFiles, request: Request, fewest: int = 2) -> Reduced:
     """Return the moments of sites' datasets and folds in common coordinates."""
+    received = files.receive()
     plan = received.plan
     if len(received.datasets) < fewest:
         raise DataError(
@@ -39,7 +47,14 @@ def reduce_sites(received: Received, request: Request, fewest: int = 2) -> Reduc
     moments = form(usual)
     second = second_moments(moments, usual)
     basis, moments = settle(usual, moments, lambda: directions_of_moments(second, usual), form)
+    cells = None
+    if plan.family != "gaussian":
+        if not request.intercept:
+            raise ArgumentError("intercept=False is for numbers; leave it out for this plan.")
+        basis = replace(basis, target_center=0.0, target_scale=1.0)
+        cells = cells_of(received, basis, files)
     return Reduced(
+        cells=cells,
         names=received.names,
         sizes=received.sizes,
         schema=schema,
@@ -49,6 +64,42 @@ def reduce_sites(received: Received, request: Request, fewest: int = 2) -> Reduc
         copies=received.copies,
         scatter=received.scatter(basis),
     )
+
+
+def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells":
+    """Return the rows of sites as a likelihood sees them: sums that are asked for in rounds."""
+    few = [one for one in received.datasets if len(one.n) < 2]
+    if few:
+        raise DataError(
+            f"Dataset {few[0].name!r} was exported without folds, because it has too few rows, so "
+            "its errors cannot be estimated; leave its site out with --without "
+            f"{few[0].site}."
+        )
+    family = family_of(received.plan.schema.response)
+    assert family is not None
+    frame = Frame(received.plan, received.plan.schema.features, basis)
+    sites = {one.name: one.site for one in received.datasets}
+    carrier = FolderCarrier(
+        files.folder, frame, sites, {one.name: len(one.n) for one in received.datasets}, files.wait
+    )
+    desk = RoundDesk(carrier, carrier.earlier())
+    K, F = len(received.datasets), received.folds
+    n, places = np.zeros((K, F)), []
+    for k, one in enumerate(received.datasets):
+        places.append(np.arange(len(one.n)) * F // len(one.n))
+        n[k, places[k]] = one.n
+    classes = np.stack([one.classes for one in received.datasets])
+    rows = RemoteGlmRows(
+        family, (), SortedRows.one_dataset(np.zeros((0, 1)), np.zeros(0), np.zeros(0)), n, n,
+        names=received.names,
+        places=tuple(places),
+        classes=classes if classes.shape[1] else np.zeros((K, 1)),
+        desk=desk,
+    )  # fmt: skip
+    start = np.zeros(frame.size)
+    mean = float(received.mean[-1])
+    start[0] = np.log(mean) if family.free_dispersion else np.log(mean / (1 - mean))
+    return RemoteCells(rows, start, carrier)
 
 
 # Options that the plan fixes, or that need rows.

@@ -6,6 +6,7 @@ Files of two sites and a request enter, a `Comparison` leaves.
 from conjoin.api.request import PairRequest, Request
 from conjoin.criterion import Criterion
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
+from conjoin.engine.pair_likelihood import compare_cells
 from conjoin.engine.pair_numbers import compare_sums
 from conjoin.errors import ArgumentError, DataError
 from conjoin.result.comparison import Comparison
@@ -20,12 +21,12 @@ def compare_sites(files: SiteFiles, request: PairRequest, criterion: Criterion) 
             "method out."
         )
     refuse_row_options(request, rows_needed=False)
-    received = files.receive()
-    if len(received.datasets) != 2:
-        raise DataError(
-            f"compare is for two datasets, but the files have {len(received.datasets)}; use "
-            "partition."
-        )
     asked = Request(target=request.target, intercept=request.intercept, verdict=request.verdict)
-    table = reduce_sites(received, asked)
+    table = reduce_sites(files, asked)
+    if len(table.names) != 2:
+        raise DataError(
+            f"compare is for two datasets, but the files have {len(table.names)}; use partition."
+        )
+    if table.cells is not None:
+        return compare_cells(table, request)
     return compare_sums(table, request, criterion)

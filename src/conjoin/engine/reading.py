@@ -37,7 +37,7 @@ def reading(
     sites = as_site_files(data)
     if sites is not None:
         refuse_row_options(request, rows_needed=rows_needed)
-        yield reduce_sites(sites.receive(), request, 1 if alone else 2)
+        yield reduce_sites(sites, request, 1 if alone else 2)
         return
     if not is_source(data):
         if request.query is not None:

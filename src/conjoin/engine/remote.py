@@ -40,6 +40,7 @@ from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
 if TYPE_CHECKING:
+    from conjoin.models.remote_glm import RemoteGlmRows
     from conjoin.models.scatter import Scatter
     from conjoin.tables.roles import Roles
 
@@ -78,6 +79,8 @@ class Reduced:
         The rows, as long as their source is open.
     scatter : Scatter (K,), optional
         How far residuals scatter, if it was formed where the rows are.
+    cells : RemoteCells, optional
+        For classes and counts: what answers the questions of a likelihood.
     """
 
     names: tuple[str, ...]
@@ -91,6 +94,15 @@ class Reduced:
     fewer: "Reduced | None" = None
     rows: RemoteRows | None = None
     scatter: "Scatter | None" = None
+    cells: "RemoteCells | None" = None
+
+
+class RemoteCells(NamedTuple):
+    """Rows of classes or counts that are elsewhere, where to start, and what carries questions."""
+
+    rows: "RemoteGlmRows"
+    start: FloatArray
+    carrier: Any
 
 
 def has_rows(table: Any) -> bool:

@@ -33,7 +33,7 @@ from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.execution import in_threads
 from conjoin.models.backing import Backing
-from conjoin.models.glm import fit_many
+from conjoin.models.glm import TOLERANCE, fit_many
 from conjoin.models.glm_families import GlmFamily, RowDerivatives, probabilities
 from conjoin.models.held_out import HeldOut
 from conjoin.models.padded_rows import PaddedRows, SortedRows, padded_blocks
@@ -232,14 +232,20 @@ class GlmRows:
         return halved(self.largest_change(change), farthest)
 
     def fit_unions(
-        self, unions: Sequence[tuple[int, ...]], ridge: FloatArray, starts: Sequence[FloatArray]
+        self,
+        unions: Sequence[tuple[int, ...]],
+        ridge: FloatArray,
+        starts: Sequence[FloatArray],
+        tolerance: float = TOLERANCE,
     ) -> list[FloatArray]:
         """Return the coefficients (P,) of one fit to all rows of each union of datasets."""
         found, every = [], self.sorted_rows
         for members, start in zip(unions, starts):
             own = every.places(members)
             rows = SortedRows.one_dataset(every.X[own], every.y[own], every.w[own])
-            found.append(fit_many(rows, self.family, ridge, start[None]).beta[0])
+            found.append(
+                fit_many(rows, self.family, ridge, start[None], tolerance=tolerance).beta[0]
+            )
         return found
 
     def total_losses(self, asked: Sequence[tuple[int, FloatArray]]) -> FloatArray:

@@ -38,6 +38,9 @@ FARTHEST = 4.0
 # Ridge on the slopes of the first, pooled fit: scikit-learn's default on standardised columns. It
 # only has to make this start finite; moments move on from there.
 POOLED_RIDGE = 1.0
+# Mean square move of eta in the last step of that fit. All else starts there, so it should not
+# depend on where it started itself: sites fit it in rounds from another start (`sites.rounds`).
+POOLED_TOLERANCE = 1e-12
 # Ridge of the datasets' own fits around the anchor. It is a thousandth of a row's worth: separable
 # data get finite coefficients, and no other fit changes visibly.
 OWN_RIDGE = 1e-3
@@ -104,7 +107,7 @@ class Likelihood:
         ridge = np.full(P, POOLED_RIDGE)
         ridge[: family.m] = 0.0
         whole = SortedRows.one_dataset(rows.X, rows.y, rows.w)
-        pooled = fit_many(whole, family, ridge).beta[0]
+        pooled = fit_many(whole, family, ridge, tolerance=POOLED_TOLERANCE).beta[0]
         glm_rows = GlmRows.of(rows, fold, folds, family)
         if family.free_dispersion:
             at = family.derivatives(rows.y, rows.X @ pooled)
@@ -119,7 +122,7 @@ class Likelihood:
         ridge = np.full(P, POOLED_RIDGE)
         ridge[: cells.family.m] = 0.0
         everything = tuple(range(K))
-        pooled = cells.fit_unions([everything], ridge, [start])[0]
+        pooled = cells.fit_unions([everything], ridge, [start], POOLED_TOLERANCE)[0]
         if cells.family.free_dispersion:
             pearson = cells.without_folds.sums(np.broadcast_to(pooled, (K, P))).pearson.sum()
             dispersion = pearson / max(cells.n.sum() - P, 1)

@@ -200,13 +200,17 @@ class RemoteGlmRows(GlmRows):
         )
 
     def fit_unions(
-        self, unions: Sequence[tuple[int, ...]], ridge: FloatArray, starts: Sequence[FloatArray]
+        self,
+        unions: Sequence[tuple[int, ...]],
+        ridge: FloatArray,
+        starts: Sequence[FloatArray],
+        tolerance: float = TOLERANCE,
     ) -> list[FloatArray]:
         """Return the coefficients (P,) of one fit to each union, by Newton's method in rounds.
 
         The first coefficient is that of the intercept, so that G[0, 0] is the sum of w v.
         """
-        fits = [_Newton(start, ridge) for start in starts]
+        fits = [_Newton(start, ridge, tolerance) for start in starts]
         for _ in range(STEPS):
             going = [i for i, fit in enumerate(fits) if not fit.done]
             if not going:
@@ -235,9 +239,9 @@ class RemoteGlmRows(GlmRows):
 class _Newton:
     """Newton's method for one fit whose sums come from elsewhere; steps as in `models.glm`."""
 
-    def __init__(self, start: FloatArray, ridge: FloatArray) -> None:
+    def __init__(self, start: FloatArray, ridge: FloatArray, tolerance: float) -> None:
         self.b = self.trial = np.asarray(start, dtype=np.float64)
-        self.ridge, self.done = ridge, False
+        self.ridge, self.tolerance, self.done = ridge, tolerance, False
         self.step: FloatArray | None = None
         self.decrement, self.halvings = np.inf, 0
 
@@ -253,7 +257,7 @@ class _Newton:
         self.b, self.halvings = self.trial, 0
         step = linalg.definite_solve((G + np.diag(self.ridge))[None], s[None])[0]
         self.decrement, weight = float(s @ step), float(G[0, 0])
-        if self.decrement <= TOLERANCE * weight:
+        if self.decrement <= self.tolerance * weight:
             self.b, self.done = self.b + step, True
             return
         # A step that moves eta far on average starts shorter: the parabola ends there.

@@ -5,8 +5,8 @@ A coordinator makes a plan (`make_plan`). Every site exports sums of products (`
 """
 
 from conjoin.sites.export import Export, export
-from conjoin.sites.folder import SiteFiles
+from conjoin.sites.folder import SiteFiles, open_study
 from conjoin.sites.plan import Plan, load_plan, make_plan
 from conjoin.sites.rules import Rules
 
-__all__ = ["Export", "Plan", "Rules", "SiteFiles", "export", "load_plan", "make_plan"]
+__all__ = ["Export", "Plan", "Rules", "SiteFiles", "export", "load_plan", "make_plan", "open_study"]

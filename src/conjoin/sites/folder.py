@@ -4,13 +4,13 @@ Paths, patterns or a folder enter; `SiteFiles` leave, or None if the data are so
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 from conjoin.errors import ReadError
-from conjoin.sites.document import ANSWER, EXPORT, kind_of
+from conjoin.sites.document import EXPORT, kind_of
 from conjoin.sites.plan import Plan
 from conjoin.sites.receive import Received, receive
 
@@ -25,20 +25,26 @@ class SiteFiles:
     ----------
     exports : tuple of Path
         Files that sites exported.
-    answers : tuple of Path
-        Their answers to rounds.
     without : tuple of str
         Sites to leave out.
+    wait : float
+        For classes and counts: seconds to wait for the sites' answers to a round; with 0 the work
+        stops after every round.
     """
 
     exports: tuple[Path, ...]
-    answers: tuple[Path, ...] = ()
     without: tuple[str, ...] = ()
+    wait: float = 0.0
 
     @property
     def plan(self) -> Plan:
         """The plan of the first file; `receive` compares all of them."""
         return receive(self.exports[:1]).plan
+
+    @property
+    def folder(self) -> Path:
+        """Where rounds and answers are: beside the first file."""
+        return self.exports[0].parent
 
     def receive(self) -> Received:
         """Read the files of the sites."""
@@ -71,10 +77,36 @@ def as_site_files(data: Any) -> SiteFiles | None:
             f"File {other[0].name!r} is no file of a site, but others are; name files of sites "
             "only, or tables only."
         )
-    exports, answers = (
-        tuple(path for path in paths if kinds[path] == kind) for kind in (EXPORT, ANSWER)
-    )
-    return SiteFiles(exports, answers)
+    return SiteFiles(tuple(path for path in paths if kinds[path] == EXPORT))
+
+
+def open_study(data: Any, *, wait: float = 0.0, without: Sequence[str] = ()) -> SiteFiles:
+    """Return the files of a study, with what `conjoin.partition` needs to know besides.
+
+    Parameters
+    ----------
+    data : path, or list of paths
+        Files that sites exported, a pattern, or a folder of them.
+    wait : float, default 0
+        For classes and counts: seconds to wait for the answers to a round. With 0, a
+        `RoundsNeededError` is raised after every round; the same call goes on when the answers are
+        there.
+    without : list of str
+        Sites to leave out, for example because they do not answer.
+
+    Returns
+    -------
+    SiteFiles
+
+    Raises
+    ------
+    ReadError
+        If data name no file of a site.
+    """
+    found = as_site_files(data)
+    if found is None:
+        raise ReadError(f"{data!r} names no file that a site exported; check the path.")
+    return replace(found, wait=float(wait), without=tuple(without))
 
 
 def _paths(named: Sequence[str]) -> list[Path]:

@@ -58,8 +58,8 @@ class SiteRows:
     left_out : int
         Rows without a target.
     rules : Rules
-    identity : Identity, optional
-        What tells rows apart, for the site's ledger.
+    identity : Identity
+        What tells rows apart in the site's ledger: all columns of the table.
     """
 
     plan: Plan
@@ -73,7 +73,7 @@ class SiteRows:
     steps: tuple[str, ...]
     left_out: int
     rules: Rules
-    identity: Identity | None = None
+    identity: Identity
 
     def rows(self, k: int) -> slice:
         """Return the rows of dataset k."""
