@@ -264,7 +264,7 @@ class Finding:
         if self.merge:
             steps.append("merge rare levels")
         if self.columns:
-            steps.append(f"leave out {listed(self.columns)}")
+            steps.append(f"leave out {' or '.join(self.columns)}")
         if self.rule == "dominance":
             steps.append("set limits for the column in the plan")
         if not steps:
