@@ -15,8 +15,7 @@ import pyarrow as pa
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
-from conjoin.moments import deal_rows
-from conjoin.moments.folds import Dealt
+from conjoin.moments import Dealt, deal_rows
 from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
