@@ -59,6 +59,26 @@ LedgerFolder = Annotated[
         help="Folder of the site's own register of exports; by default beside TABLE.",
     ),
 ]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon",
+        metavar="NUMBER",
+        help="Add noise for differential privacy; 1 is usual, less protects better.",
+    ),
+]
+Delta = Annotated[
+    float,
+    typer.Option("--delta", metavar="NUMBER", help="Probability that differential privacy fails."),
+]
+Bound = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bound",
+        metavar="COLUMN=LOW:HIGH",
+        help="With --epsilon: ends of a column, known without looking at rows; repeatable.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")
 ]
@@ -147,28 +167,39 @@ def export(
     ] = None,
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
     ledger: LedgerFolder = None,
+    epsilon: Epsilon = None,
+    delta: Delta = 1e-6,
+    bound: Bound = None,
     dry_run: DryRun = False,
 ) -> None:
     """Write what a site sends: sums of products, no rows."""
     from conjoin.files import check_writable
-    from conjoin.sites.export import Export, export_rows, refuse_differences
+    from conjoin.sites import Rules, load_plan
+    from conjoin.sites.export import export as export_table
 
     if output is None and not dry_run:
         raise ArgumentError("Name the file to write with -o FILE, or try --dry-run first.")
     if output is not None:
         check_writable(output, f"-o {str(output)!r}")
     with notes():
-        rows = _rows(table, plan, name, by, min_rows)
-        register = _ledger(table, ledger)
-        refuse_differences(register, rows)
-        found = Export(export_rows(rows), rows.steps, rows.left_out)
+        found = export_table(
+            table,
+            load_plan(plan),
+            name,
+            by=by or None,
+            rules=None if min_rows is None else Rules(rows=min_rows),
+            i_know=i_know,
+            ledger=_ledger_folder(table, ledger),
+            epsilon=epsilon,
+            delta=delta,
+            bounds=_bounds(bound or [], epsilon),
+        )
     typer.echo(found.describe())
     if output is None or dry_run:
         typer.echo("Nothing was written (--dry-run).")
         return
-    about = {"site": name, "plan": rows.plan.checksum, "file": output.name}
-    register.record(rows.leaving(), rows.rules, about, identity=rows.identity)
     found.save(output)
     typer.echo(f"Written to {output}; read it, then send it to the coordinator.")
 
@@ -237,10 +268,32 @@ def _rows(
 
 
 def _ledger(table: str, folder: Path | None) -> "Ledger":
-    """Return the site's ledger: in a folder that is named, else beside the table."""
+    """Return the site's ledger."""
     from conjoin.sites.ledger import Ledger
 
-    if folder is None:
-        path = Path(table.split("::")[0])
-        folder = path.parent if path.exists() else Path()
-    return Ledger.open(folder)
+    return Ledger.open(_ledger_folder(table, folder))
+
+
+def _ledger_folder(table: str, folder: Path | None) -> Path:
+    """Return where the site's ledger is: in a folder that is named, else beside the table."""
+    if folder is not None:
+        return folder
+    path = Path(table.split("::")[0])
+    return path.parent if path.exists() else Path()
+
+
+def _bounds(given: list[str], epsilon: float | None) -> dict[str, tuple[float, float]]:
+    """Return the declared ends of columns, from COLUMN=LOW:HIGH."""
+    if given and epsilon is None:
+        raise ArgumentError("--bound goes with --epsilon; give both, or neither.")
+    found = {}
+    for one in given:
+        name, _, ends = one.rpartition("=")
+        try:
+            low, high = (float(end) for end in ends.split(":"))
+        except ValueError:
+            low = high = float("nan")
+        if not name or not low < high:
+            raise ArgumentError(f"--bound {one!r} is not of the form COLUMN=LOW:HIGH, LOW < HIGH.")
+        found[name] = (low, high)
+    return found

@@ -36,7 +36,9 @@ from conjoin.result.checked import (
 )
 from conjoin.result.store import checksum
 from conjoin.sites.document import EXPORT, array, read_document, symmetric
+from conjoin.sites.noisy import discounted
 from conjoin.sites.plan import Plan, check_plan
+from conjoin.sites.private_export import noise_in
 from conjoin.sites.rules import Rules
 from conjoin.tables.names import natural_order
 from conjoin.tables.schema import Schema
@@ -67,6 +69,8 @@ class SiteDataset:
         Rows of each class; empty for numbers.
     copies : int
     scatter : Scatter (1,), optional
+    noise : (float, float), optional
+        With differential privacy: noise of the sums, and what was added to squares of slopes.
     """
 
     name: str
@@ -78,6 +82,7 @@ class SiteDataset:
     classes: FloatArray
     copies: int
     scatter: Scatter | None
+    noise: tuple[float, float] | None = None
 
     @property
     def rows(self) -> int:
@@ -194,6 +199,8 @@ class Received:
         for k, one in enumerate(self.datasets):
             T = one.change(center, scale) @ stretch
             parts, rows = one.products, one.n
+            if one.noise is not None:
+                parts = discounted(parts[0], float(rows[0]), *one.noise)[None]
             if len(rows) == 1:
                 parts, rows = thin(parts[0], float(rows[0]), folds, self.plan.seed, one.name)
             place = np.arange(len(rows)) * folds // len(rows)
@@ -352,7 +359,8 @@ def _anything(value: Any, what: str) -> None:
 def _dataset(one: Any, plan: Plan, content: Any, file: str) -> SiteDataset:
     """Return one dataset of a file, after the last checks."""
     try:
-        return _decoded(one, plan, content["site"])
+        noise = noise_in(content["privacy"], one["name"])
+        return replace(_decoded(one, plan, content["site"]), noise=noise)
     except Fault as error:
         raise ReadError(
             f"Site file {file!r} cannot be used: dataset {one['name'][:40]!r}: {error.sentence}; "

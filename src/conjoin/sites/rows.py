@@ -20,7 +20,7 @@ from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
 from conjoin.sites.prediction import own_schema, with_prediction
-from conjoin.sites.rules import Leaving, Rules
+from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.sources.read import is_source, open_source
 from conjoin.tables.encoding import Number, present
 from conjoin.tables.frame import in_memory, to_frame, with_castable_types
@@ -91,10 +91,15 @@ def read_rows(
     site: str,
     by: str | Sequence[str] | None = None,
     rules: Rules | None = None,
+    *,
+    i_know: bool = False,
+    private: bool = False,
 ) -> SiteRows:
     """Read a site's table as the plan says, and make sure that its sums may leave.
 
-    `rules` are the site's own, where they are stricter than those of the plan.
+    `rules` are the site's own, where they are stricter than those of the plan. Rules that allow
+    more than the default need `i_know`. With `private`, noise protects rows: levels are not merged,
+    there are no folds, and nothing is checked.
 
     Raises
     ------
@@ -103,6 +108,7 @@ def read_rows(
     """
     _check_site(site)
     asked = plan.rules if rules is None else plan.rules.strictest(rules)
+    asked.check(i_know)
     columns = (by,) if isinstance(by, str) else tuple(by or ())
     frame, left_out = _known(_frame(table, plan), plan, columns)
     X, y = _features(frame, plan), _target(frame, plan)
@@ -113,20 +119,21 @@ def read_rows(
         names = [f"{site}{SEPARATOR}{ward}" for ward in wards]
     order = np.argsort(codes, kind="stable")
     X, y, codes = X[order], y[order], codes[order]
+    identity = Identity.of_frame(frame).taking(order)
     starts = np.searchsorted(codes, np.arange(len(names) + 1))
     dealt = [
-        deal_rows(X[i:j], y[i:j], np.array([0, j - i]), plan.folds, plan.seed)
+        deal_rows(X[i:j], y[i:j], np.array([0, j - i]), 1 if private else plan.folds, plan.seed)
         for i, j in zip(starts[:-1], starts[1:])
     ]
+    if private:
+        none = (1,) * len(names)
+        return SiteRows(
+            plan, site, tuple(names), X, y, starts, tuple(dealt), none, (), left_out, asked,
+            identity,
+        )  # fmt: skip
     fold = np.concatenate([one.fold for one in dealt])
     mended = mend(_leaving(plan, X, y, names, codes, fold), asked)
-    if mended.findings:
-        worst = mended.findings[0]
-        more = len(mended.findings) - 1
-        raise DataError(
-            f"Nothing was written, because it would disclose rows. {worst.sentence} Next: "
-            f"{worst.advice()}.{f' ({more} more findings.)' if more else ''}"
-        )
+    refuse(mended.findings)
     kept = mended.leaving
     folds = tuple(
         Dealt(kept.fold[i:j], one.copies, one.rank, one.repeats)
@@ -134,8 +141,18 @@ def read_rows(
     )
     return SiteRows(
         plan, site, tuple(names), kept.X, y, starts, folds, mended.folds, mended.steps, left_out,
-        asked, Identity.of_frame(frame[order]),
+        asked, identity,
     )  # fmt: skip
+
+
+def refuse(findings: Sequence[Finding]) -> None:
+    """Raise an error if sums would disclose rows."""
+    if findings:
+        worst, more = findings[0], len(findings) - 1
+        raise DataError(
+            f"Nothing was written, because it would disclose rows. {worst.sentence} Next: "
+            f"{worst.advice()}.{f' ({more} more findings.)' if more else ''}"
+        )
 
 
 def _check_site(site: str) -> None:
