@@ -125,11 +125,19 @@ def plan(
         int, typer.Option("--folds", metavar="NUMBER", help="Folds of cross-validation.")
     ] = 10,
     seed: Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Random seed.")] = 0,
+    trees: Annotated[
+        Path | None,
+        typer.Option(
+            "--trees",
+            metavar="FILE",
+            help="Text of a LightGBM booster whose prediction is one more column.",
+        ),
+    ] = None,
     min_rows: FewestRows = None,
     i_know: IKnow = False,
 ) -> None:
     """Write the plan of a study: columns, levels, units, folds, and what leaves a site."""
-    from conjoin.sites import make_plan
+    from conjoin.sites import make_plan, with_trees
     from conjoin.sites.first_table import columns_of_file, columns_of_table
 
     if (table is None) == (columns is None):
@@ -142,6 +150,8 @@ def plan(
             ignored = [name.strip() for name in ignore.split(",")] if ignore else None
             described = columns_of_table(table, target, family=family, ignore=ignored, rules=rules)
         found = make_plan(described, target, folds=folds, seed=seed, rules=rules, i_know=i_know)
+        if trees is not None:
+            found = with_trees(found, trees.read_text())
         found.save(output)
     typer.echo(found.describe())
     typer.echo(f"Plan written to {output}; send it to every site.")

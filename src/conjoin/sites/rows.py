@@ -15,12 +15,11 @@ import pyarrow as pa
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
-from conjoin.moments import deal_rows
-from conjoin.moments.folds import Dealt
+from conjoin.moments import Dealt, deal_rows
 from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
-from conjoin.sites.prediction import predict_column
+from conjoin.sites.prediction import own_schema, with_prediction
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.sources.read import is_source, open_source
 from conjoin.tables.encoding import Number, present
@@ -191,8 +190,8 @@ def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:
             f"The table lacks the target {plan.target!r}; {close_match(plan.target, known)}"
         )
     native: pa.Table = frame.to_native()
-    for e in plan.schema.encodings:
-        if e.name in known or _is_predicted(plan, e.name):
+    for e in own_schema(plan).encodings:
+        if e.name in known:
             continue
         if e.name in plan.complete:
             raise DataError(
@@ -203,10 +202,6 @@ def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:
         kind = pa.float64() if isinstance(e, Number) else pa.string()
         native = native.append_column(e.name, pa.nulls(len(frame), kind))
     return nw.from_native(native, eager_only=True)
-
-
-def _is_predicted(plan: Plan, name: str) -> bool:
-    return plan.prediction is not None and name == plan.prediction["name"]
 
 
 def _known(
@@ -241,9 +236,7 @@ def _features(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
                 f"Column {name!r} lacks {missing:,} of {len(frame):,} values, but the plan has "
                 'no value to fill in; ask the coordinator for a plan with "fill" for it.'
             )
-    if plan.prediction is not None:
-        frame = predict_column(frame, plan)
-    X = plan.schema.encode(frame, "the table")
+    X = own_schema(plan).encode(frame, "the table")
     position = {name: j for j, name in enumerate(plan.schema.features)}
     for name, (low, high) in plan.limits.items():
         j = position[name]
@@ -255,7 +248,15 @@ def _features(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
                 f"{100 * beyond:.0f} % of the rows; check its unit."
             )
         X[:, j] = np.clip(X[:, j], low, high)
-    return X
+    return with_prediction(X, plan)
+
+
+def encode(table: Any, plan: Plan) -> FloatArray:
+    """Return the features (n, features) of a table as a plan reads them, for training a model.
+
+    Rows without a target are left out.
+    """
+    return _features(_known(_frame(table, plan), plan, ())[0], plan)
 
 
 def _target(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
