@@ -215,13 +215,14 @@ def answer(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")],
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
     ledger: LedgerFolder = None,
 ) -> None:
     """Answer one round of a study of classes or counts."""
     from conjoin.sites.serve import answer_file
 
     with notes():
-        rows = _rows(table, plan, name, by, min_rows)
+        rows = _rows(table, plan, name, by, (min_rows, i_know))
         answer_file(rows, round_file, output, _ledger(table, ledger))
     typer.echo(f"Answer written to {output}; send it to the coordinator.")
 
@@ -239,6 +240,7 @@ def serve(
     ] = None,
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
     ledger: LedgerFolder = None,
     idle: Annotated[
         float,
@@ -249,7 +251,7 @@ def serve(
     from conjoin.sites.serve import serve as serve_folder
 
     with notes():
-        rows = _rows(table, plan or folder / "plan.json", name, by, min_rows)
+        rows = _rows(table, plan or folder / "plan.json", name, by, (min_rows, i_know))
         register = _ledger(table, ledger)
         typer.echo(f"Site {name!r} answers rounds in {folder}; stop with Ctrl-C.")
         done = serve_folder(rows, folder, register, idle=idle, tell=typer.echo)
@@ -257,14 +259,15 @@ def serve(
 
 
 def _rows(
-    table: str, plan: Path, name: str, by: list[str] | None, min_rows: int | None
+    table: str, plan: Path, name: str, by: list[str] | None, own: tuple[int | None, bool]
 ) -> "SiteRows":
-    """Return the rows of a site, as the plan reads them."""
+    """Return the rows of a site, as the plan and the site's own rules read them."""
     from conjoin.sites import Rules, load_plan
     from conjoin.sites.rows import read_rows
 
-    own = None if min_rows is None else Rules(rows=min_rows)
-    return read_rows(table, load_plan(plan), name, by or None, own)
+    min_rows, i_know = own
+    rules = None if min_rows is None else Rules(rows=min_rows)
+    return read_rows(table, load_plan(plan), name, by or None, rules, i_know=i_know)
 
 
 def _ledger(table: str, folder: Path | None) -> "Ledger":

@@ -71,6 +71,8 @@ class SiteDataset:
     scatter : Scatter (1,), optional
     noise : (float, float), optional
         With differential privacy: noise of the sums, and what was added to squares of slopes.
+    promise : str
+        What differential privacy promises, in a sentence; empty without it.
     """
 
     name: str
@@ -83,6 +85,7 @@ class SiteDataset:
     copies: int
     scatter: Scatter | None
     noise: tuple[float, float] | None = None
+    promise: str = ""
 
     @property
     def rows(self) -> int:
@@ -135,6 +138,17 @@ class Received:
     def sizes(self) -> tuple[int, ...]:
         """Rows of the datasets."""
         return tuple(one.rows for one in self.datasets)
+
+    def promise(self) -> str:
+        """Return what differential privacy promises for which datasets; empty without it."""
+        noisy = [one for one in self.datasets if one.noise is not None]
+        if not noisy:
+            return ""
+        promises = dict.fromkeys(one.promise for one in noisy)
+        return (
+            f"Datasets {quoted([one.name for one in noisy])} sent noisy sums, and verdicts and "
+            f"standard errors allow for the noise. {' '.join(promises)}"
+        )
 
     @property
     def copies(self) -> IntArray:
@@ -360,7 +374,8 @@ def _dataset(one: Any, plan: Plan, content: Any, file: str) -> SiteDataset:
     """Return one dataset of a file, after the last checks."""
     try:
         noise = noise_in(content["privacy"], one["name"])
-        return replace(_decoded(one, plan, content["site"]), noise=noise)
+        promise = "" if noise is None else str(content["privacy"].get("promise", ""))
+        return replace(_decoded(one, plan, content["site"]), noise=noise, promise=promise)
     except Fault as error:
         raise ReadError(
             f"Site file {file!r} cannot be used: dataset {one['name'][:40]!r}: {error.sentence}; "
