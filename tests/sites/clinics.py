@@ -11,6 +11,7 @@ from conjoin.engine.study import make_study
 from conjoin.moments.folds import Dealt
 from conjoin.result.partition import Partition
 from conjoin.sites import Plan, export, make_plan
+from conjoin.sites.ledger import Ledger
 from conjoin.sites.rows import SiteRows, read_rows
 from conjoin.tables import DatasetCollection
 
@@ -127,3 +128,10 @@ def _difference(one: list[float], two: list[float], scale: float | None = None) 
     if not known.any():
         return 0.0
     return float(np.max(np.abs(a - b)[known]) / (scale or np.max(np.abs(b[known]))))
+
+
+def ledger_of(folder: Path, name: str) -> Ledger:
+    """Return the ledger of a site, in a folder of its own."""
+    place = folder / f"at_{name}"
+    place.mkdir(exist_ok=True)
+    return Ledger.open(place)

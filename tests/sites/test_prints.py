@@ -10,7 +10,7 @@ ROWS = leaving({"x": RNG.normal(size=300), "flag": flag(300, 120)}, RNG.normal(s
 
 
 def prints(rows, secret=SECRET):
-    return take_prints(rows, rows.values(), secret, 128)
+    return take_prints(rows, (*rows.X.T, rows.y), secret, 128)
 
 
 def test_all_sets_that_leave_have_a_print():
@@ -54,7 +54,7 @@ def test_copies_of_a_row_count():
 
 def test_prints_look_like_random_numbers_without_the_secret():
     few = leaving({"x": np.zeros(3)}, np.zeros(3))  # three equal rows: one bucket is in use
-    digests = take_prints(few, few.values(), SECRET, buckets_for(100))[0].digests
+    digests = take_prints(few, (*few.X.T, few.y), SECRET, buckets_for(100))[0].digests
     assert len(np.unique(digests)) == len(digests) == 1024
     bits = np.unpackbits(digests.view(np.uint8))
     assert abs(bits.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(bits))

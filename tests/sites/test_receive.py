@@ -150,26 +150,3 @@ def test_files_of_different_plans_and_of_one_site_twice_are_refused(files, tmp_p
         table = tmp_path / "table.json"
         table.write_text("{}")
         conjoin.partition([*files, table])
-
-
-def test_options_that_need_rows_are_refused(files):
-    for options in ({"by": "ward"}, {"learner": "boosting"}, {"method": "tuned"}, {"folds": 3}):
-        with pytest.raises(
-            ConjoinError, match=r"go with files of sites|files of sites do not have"
-        ):
-            conjoin.partition(files, **options)
-    with pytest.raises(ConjoinError, match="not the target of the sites' plan"):
-        conjoin.partition(files, target="z")
-    with pytest.raises(ConjoinError, match="target is missing"):
-        conjoin.partition(clinics())
-
-
-def test_two_sites_are_compared_as_their_rows_are(files):
-    tables = clinics()
-    for k in (1, 5):
-        found = conjoin.compare(files[0], files[k])
-        rows = conjoin.compare(tables["clinic_1"], tables[f"clinic_{k + 1}"], target="y")
-        assert found.verdict == rows.verdict
-        assert np.isclose(found.gain, rows.gain, rtol=1e-8)
-        assert np.isclose(found.fit_joined.intercept, rows.fit_joined.intercept, rtol=1e-8)
-    assert found.verdict == "apart"

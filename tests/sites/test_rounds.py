@@ -1,21 +1,20 @@
-import threading
 from pathlib import Path
 
 import pytest
 
 import conjoin
 from conjoin.errors import ConjoinError
-from conjoin.sites import Plan, carry, open_study
+from conjoin.sites import Plan, carry
 from conjoin.sites.document import ROUND, read_document
-from conjoin.sites.ledger import Ledger
 from conjoin.sites.rounds import answer_round, check_round_content
 from conjoin.sites.rows import read_rows
-from conjoin.sites.serve import answer_file, open_rounds, serve
+from conjoin.sites.serve import answer_file, open_rounds
 from tests.sites.clinics import (
     Tables,
     clinics,
     export_all,
     largest_difference,
+    ledger_of,
     partition_of_rows,
     plan_of,
 )
@@ -27,10 +26,7 @@ def quick(monkeypatch):
 
     def use(tables: Tables, plan: Plan, folder: Path) -> None:
         sites = {name: read_rows(table, plan, name) for name, table in tables.items()}
-        ledgers = {}
-        for name in tables:
-            (folder / f"at_{name}").mkdir()
-            ledgers[name] = Ledger.open(folder / f"at_{name}")
+        ledgers = {name: ledger_of(folder, name) for name in tables}
 
         def answer_all(carrier, silent, number):
             for name in silent:
@@ -56,65 +52,13 @@ def test_rounds_give_what_pooled_rows_give(family, quick, tmp_path):
     assert 10 < rounds <= carry.USUAL_ROUNDS + 5
 
 
-@pytest.fixture
-def pair(tmp_path) -> tuple[Tables, Plan, list[Path]]:
-    """Two clinics with a target of classes, and their files."""
-    tables, plan = clinics("logistic", sites=2, rows=300), plan_of("logistic", folds=2)
-    return tables, plan, export_all(tables, plan, tmp_path)
-
-
-def _ledger(folder: Path, name: str) -> Ledger:
-    place = folder / f"at_{name}"
-    place.mkdir(exist_ok=True)
-    return Ledger.open(place)
-
-
-def test_rounds_by_hand_and_in_a_folder_give_the_same(pair, tmp_path):
-    tables, plan, paths = pair
-    rows = {name: read_rows(table, plan, name) for name, table in tables.items()}
-    with pytest.raises(ConjoinError, match=r"Round 1 is written for 2 sites .*rounds are left"):
-        conjoin.compare(*paths)
-    for name, one in rows.items():
-        asked, answered = carry.round_path(tmp_path, name, 1), carry.answer_path(tmp_path, name, 1)
-        answer_file(one, asked, answered, _ledger(tmp_path, name))
-    with pytest.raises(ConjoinError, match="Round 2 is written"):
-        conjoin.compare(*paths)
-    sites = [
-        threading.Thread(target=serve, args=(one, tmp_path, _ledger(tmp_path, name)),
-                         kwargs={"idle": 3.0})
-        for name, one in rows.items()
-    ]  # fmt: skip
-    for site in sites:
-        site.start()
-    result = conjoin.partition(open_study(paths, wait=60))
-    for site in sites:
-        site.join()
-    pooled = conjoin.partition(tables, target="y", learner="linear", folds=2)
-    assert result.clusters == pooled.clusters
-    assert _ledger(tmp_path, "clinic_1").numbers(plan.checksum) > 100
-
-
-def test_a_silent_site_is_reported_and_can_be_left_out(pair, tmp_path):
-    paths = [
-        *pair[2],
-        *export_all({"c": clinics("logistic", sites=1, seed=7)["clinic_1"]}, pair[1], tmp_path),
-    ]
-    with pytest.raises(
-        ConjoinError, match=r"did not answer round 1 within 0.01 .*--without clinic_1"
-    ):
-        conjoin.partition(open_study(paths, wait=0.01))
-    assert open_study(paths, without=["c"]).receive().names == ("clinic_1", "clinic_2")
-    with pytest.raises(ConjoinError, match="There is no site 'x'"):
-        open_study(paths, without=["x"]).receive()
-
-
 def test_a_round_or_an_answer_that_does_not_fit_is_refused(pair, tmp_path):
     tables, plan, paths = pair
     with pytest.raises(ConjoinError, match="Round 1"):
         conjoin.compare(*paths)
     rows = {name: read_rows(table, plan, name) for name, table in tables.items()}
     first = carry.round_path(tmp_path, "clinic_1", 1)
-    out, ledger = tmp_path / "out.json", _ledger(tmp_path, "clinic_1")
+    out, ledger = tmp_path / "out.json", ledger_of(tmp_path, "clinic_1")
     with pytest.raises(ConjoinError, match="is for site 'clinic_1', but this is 'clinic_2'"):
         answer_file(rows["clinic_2"], first, out, ledger)
     other = read_rows(tables["clinic_1"], plan_of("logistic", folds=2), "clinic_1")

@@ -59,6 +59,26 @@ LedgerFolder = Annotated[
         help="Folder of the site's own register of exports; by default beside TABLE.",
     ),
 ]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon",
+        metavar="NUMBER",
+        help="Add noise for differential privacy; 1 is usual, less protects better.",
+    ),
+]
+Delta = Annotated[
+    float,
+    typer.Option("--delta", metavar="NUMBER", help="Probability that differential privacy fails."),
+]
+Bound = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bound",
+        metavar="COLUMN=LOW:HIGH",
+        help="With --epsilon: ends of a column, known without looking at rows; repeatable.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be written, and write nothing.")
 ]
@@ -105,11 +125,19 @@ def plan(
         int, typer.Option("--folds", metavar="NUMBER", help="Folds of cross-validation.")
     ] = 10,
     seed: Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Random seed.")] = 0,
+    trees: Annotated[
+        Path | None,
+        typer.Option(
+            "--trees",
+            metavar="FILE",
+            help="Text of a LightGBM booster whose prediction is one more column.",
+        ),
+    ] = None,
     min_rows: FewestRows = None,
     i_know: IKnow = False,
 ) -> None:
     """Write the plan of a study: columns, levels, units, folds, and what leaves a site."""
-    from conjoin.sites import make_plan
+    from conjoin.sites import make_plan, with_trees
     from conjoin.sites.first_table import columns_of_file, columns_of_table
 
     if (table is None) == (columns is None):
@@ -122,6 +150,8 @@ def plan(
             ignored = [name.strip() for name in ignore.split(",")] if ignore else None
             described = columns_of_table(table, target, family=family, ignore=ignored, rules=rules)
         found = make_plan(described, target, folds=folds, seed=seed, rules=rules, i_know=i_know)
+        if trees is not None:
+            found = with_trees(found, trees.read_text())
         found.save(output)
     typer.echo(found.describe())
     typer.echo(f"Plan written to {output}; send it to every site.")
@@ -137,28 +167,39 @@ def export(
     ] = None,
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
     ledger: LedgerFolder = None,
+    epsilon: Epsilon = None,
+    delta: Delta = 1e-6,
+    bound: Bound = None,
     dry_run: DryRun = False,
 ) -> None:
     """Write what a site sends: sums of products, no rows."""
     from conjoin.files import check_writable
-    from conjoin.sites.export import Export, export_rows, refuse_differences
+    from conjoin.sites import Rules, load_plan
+    from conjoin.sites.export import export as export_table
 
     if output is None and not dry_run:
         raise ArgumentError("Name the file to write with -o FILE, or try --dry-run first.")
     if output is not None:
         check_writable(output, f"-o {str(output)!r}")
     with notes():
-        rows = _rows(table, plan, name, by, min_rows)
-        register = _ledger(table, ledger)
-        refuse_differences(register, rows)
-        found = Export(export_rows(rows), rows.steps, rows.left_out)
+        found = export_table(
+            table,
+            load_plan(plan),
+            name,
+            by=by or None,
+            rules=None if min_rows is None else Rules(rows=min_rows),
+            i_know=i_know,
+            ledger=_ledger_folder(table, ledger),
+            epsilon=epsilon,
+            delta=delta,
+            bounds=_bounds(bound or [], epsilon),
+        )
     typer.echo(found.describe())
     if output is None or dry_run:
         typer.echo("Nothing was written (--dry-run).")
         return
-    about = {"site": name, "plan": rows.plan.checksum, "file": output.name}
-    register.record(rows.leaving(), rows.rules, about, identity=rows.identity)
     found.save(output)
     typer.echo(f"Written to {output}; read it, then send it to the coordinator.")
 
@@ -174,13 +215,14 @@ def answer(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")],
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
     ledger: LedgerFolder = None,
 ) -> None:
     """Answer one round of a study of classes or counts."""
     from conjoin.sites.serve import answer_file
 
     with notes():
-        rows = _rows(table, plan, name, by, min_rows)
+        rows = _rows(table, plan, name, by, (min_rows, i_know))
         answer_file(rows, round_file, output, _ledger(table, ledger))
     typer.echo(f"Answer written to {output}; send it to the coordinator.")
 
@@ -198,6 +240,7 @@ def serve(
     ] = None,
     by: By = None,
     min_rows: FewestRows = None,
+    i_know: IKnow = False,
     ledger: LedgerFolder = None,
     idle: Annotated[
         float,
@@ -208,7 +251,7 @@ def serve(
     from conjoin.sites.serve import serve as serve_folder
 
     with notes():
-        rows = _rows(table, plan or folder / "plan.json", name, by, min_rows)
+        rows = _rows(table, plan or folder / "plan.json", name, by, (min_rows, i_know))
         register = _ledger(table, ledger)
         typer.echo(f"Site {name!r} answers rounds in {folder}; stop with Ctrl-C.")
         done = serve_folder(rows, folder, register, idle=idle, tell=typer.echo)
@@ -216,21 +259,44 @@ def serve(
 
 
 def _rows(
-    table: str, plan: Path, name: str, by: list[str] | None, min_rows: int | None
+    table: str, plan: Path, name: str, by: list[str] | None, own: tuple[int | None, bool]
 ) -> "SiteRows":
-    """Return the rows of a site, as the plan reads them."""
+    """Return the rows of a site, as the plan and the site's own rules read them."""
     from conjoin.sites import Rules, load_plan
     from conjoin.sites.rows import read_rows
 
-    own = None if min_rows is None else Rules(rows=min_rows)
-    return read_rows(table, load_plan(plan), name, by or None, own)
+    min_rows, i_know = own
+    rules = None if min_rows is None else Rules(rows=min_rows)
+    return read_rows(table, load_plan(plan), name, by or None, rules, i_know=i_know)
 
 
 def _ledger(table: str, folder: Path | None) -> "Ledger":
-    """Return the site's ledger: in a folder that is named, else beside the table."""
+    """Return the site's ledger."""
     from conjoin.sites.ledger import Ledger
 
-    if folder is None:
-        path = Path(table.split("::")[0])
-        folder = path.parent if path.exists() else Path()
-    return Ledger.open(folder)
+    return Ledger.open(_ledger_folder(table, folder))
+
+
+def _ledger_folder(table: str, folder: Path | None) -> Path:
+    """Return where the site's ledger is: in a folder that is named, else beside the table."""
+    if folder is not None:
+        return folder
+    path = Path(table.split("::")[0])
+    return path.parent if path.exists() else Path()
+
+
+def _bounds(given: list[str], epsilon: float | None) -> dict[str, tuple[float, float]]:
+    """Return the declared ends of columns, from COLUMN=LOW:HIGH."""
+    if given and epsilon is None:
+        raise ArgumentError("--bound goes with --epsilon; give both, or neither.")
+    found = {}
+    for one in given:
+        name, _, ends = one.rpartition("=")
+        try:
+            low, high = (float(end) for end in ends.split(":"))
+        except ValueError:
+            low = high = float("nan")
+        if not name or not low < high:
+            raise ArgumentError(f"--bound {one!r} is not of the form COLUMN=LOW:HIGH, LOW < HIGH.")
+        found[name] = (low, high)
+    return found

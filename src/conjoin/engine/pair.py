@@ -20,7 +20,6 @@ from conjoin.engine.wild import Steps, settle
 from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
 from conjoin.result.comparison import Comparison
 from conjoin.result.findings import Answer, Findings
-from conjoin.sites.folder import as_site_files
 from conjoin.tables import DatasetCollection
 from conjoin.tables.collect import collect_rows
 from conjoin.tables.roles import Roles
@@ -29,9 +28,9 @@ from conjoin.tables.roles import Roles
 def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
     """Compare two tables, or the files that they name."""
     criterion = make_criterion(request.method, dict(request.options))
-    sites = as_site_files([a, b])
-    if sites is not None:
-        return compare_sites(sites, request, criterion)
+    of_sites = compare_sites(a, b, request, criterion)
+    if of_sites is not None:
+        return of_sites
     learner = make_pair_learner(request)
     r = request
     collection = collect_rows(

@@ -7,6 +7,7 @@ separate models minus that of the joint one, so the three always agree.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,15 +19,17 @@ from conjoin.criterion.risk import cluster_errors
 from conjoin.criterion.verdict import rows_to_settle
 from conjoin.engine.criteria import scatter_of_units, to_units
 from conjoin.engine.hints import hint_at_classes
-from conjoin.engine.remote import Reduced
 from conjoin.engine.study import DatasetFacts
 from conjoin.models.noise import noise_variances
 from conjoin.models.ols import fit_ols
-from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
 from conjoin.result.comparison import Comparison
 from conjoin.result.fits import Fit
 from conjoin.tables import DatasetCollection
+
+if TYPE_CHECKING:
+    from conjoin.engine.remote import Reduced
+    from conjoin.models.scatter import Scatter
 
 PAIR = [((0,), (1,))]  # the one pair of two datasets
 SIDES = ("a", "b")  # names of the two, in `known=` of the paper's methods too
@@ -44,7 +47,7 @@ def compare_numbers(
     return _compare(pair, request, criterion, units)
 
 
-def compare_sums(table: Reduced, request: PairRequest, criterion: Criterion) -> Comparison:
+def compare_sums(table: "Reduced", request: PairRequest, criterion: Criterion) -> Comparison:
     """Compare two datasets of which only sums are known: those of two sites."""
     scatter = table.scatter if request.verdict == "robust" else None
     pair = Pair(table.folds.union(1), table.basis, scatter, DatasetFacts.of(table))
@@ -57,7 +60,7 @@ class Pair:
 
     moments: Moments
     basis: Basis
-    scatter: Scatter | None
+    scatter: "Scatter | None"
     facts: DatasetFacts
 
 

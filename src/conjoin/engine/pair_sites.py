@@ -3,6 +3,8 @@
 Files of two sites and a request enter, a `Comparison` leaves.
 """
 
+from typing import Any
+
 from conjoin.api.request import PairRequest, Request
 from conjoin.criterion import Criterion
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
@@ -10,11 +12,14 @@ from conjoin.engine.pair_likelihood import compare_cells
 from conjoin.engine.pair_numbers import compare_sums
 from conjoin.errors import ArgumentError, DataError
 from conjoin.result.comparison import Comparison
-from conjoin.sites.folder import SiteFiles
+from conjoin.sites.folder import as_site_files
 
 
-def compare_sites(files: SiteFiles, request: PairRequest, criterion: Criterion) -> Comparison:
-    """Compare the datasets of two sites."""
+def compare_sites(a: Any, b: Any, request: PairRequest, criterion: Criterion) -> Comparison | None:
+    """Compare the datasets of two sites; None if the data are something else."""
+    files = as_site_files([a, b])
+    if files is None:
+        return None
     if request.method != PairRequest.method:
         raise ArgumentError(
             f"method={request.method_name!r} reads rows, which files of sites do not have; leave "

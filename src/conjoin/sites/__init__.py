@@ -7,6 +7,19 @@ A coordinator makes a plan (`make_plan`). Every site exports sums of products (`
 from conjoin.sites.export import Export, export
 from conjoin.sites.folder import SiteFiles, open_study
 from conjoin.sites.plan import Plan, load_plan, make_plan
+from conjoin.sites.prediction import with_trees
+from conjoin.sites.rows import encode
 from conjoin.sites.rules import Rules
 
-__all__ = ["Export", "Plan", "Rules", "SiteFiles", "export", "load_plan", "make_plan", "open_study"]
+__all__ = [
+    "Export",
+    "Plan",
+    "Rules",
+    "SiteFiles",
+    "encode",
+    "export",
+    "load_plan",
+    "make_plan",
+    "open_study",
+    "with_trees",
+]

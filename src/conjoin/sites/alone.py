@@ -38,7 +38,8 @@ class Alone:
     Parameters
     ----------
     leverage : float
-        Largest share of one row in a sum of squares, over all combinations of columns.
+        Largest share of one row in a sum of squares, over all combinations of columns; a bound on
+        it where that is below all limits.
     column : int
         The column in which that row stands out by itself most; -1 if it takes a combination.
     few : int
@@ -85,6 +86,12 @@ def stands_alone(
     R = Z.T @ Z
     spread, V = np.linalg.eigh(R)
     kept = spread > COLLINEAR * max(float(spread.max(initial=0.0)), 1.0)
+    unexplained = _unexplained(R, bool(constant[-1]))
+    far = np.maximum(Z.max(axis=0, initial=0.0), -Z.min(axis=0, initial=0.0))
+    # No leverage is above this. Where rows are many it is small, and nothing more is computed.
+    most = root.max() ** 2 / total + np.sum(far**2) / spread[kept].min(initial=1.0)
+    if most < min(dominance, 1 / max(rows - 1, 1)):
+        return Alone(float(most), -1, 0, -1, unexplained)
     whitened = Z @ (V[:, kept] / np.sqrt(spread[kept]))
     h = np.sum(whitened**2, axis=1) + root**2 / total
     row = int(np.argmax(h)) if len(h) else 0
@@ -96,7 +103,7 @@ def stands_alone(
     few, of = 0, -1
     if rows > 1 and worst >= 1 / (rows - 1):
         few, of = _fewest(Z, root, ~constant, rows)
-    return Alone(worst, column, few, of, _unexplained(R, bool(constant[-1])))
+    return Alone(worst, column, few, of, unexplained)
 
 
 def _unexplained(R: FloatArray, constant: bool) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.sites.alone import Alone, stands_alone
+from conjoin.sites.alone import COLLINEAR, Alone, stands_alone
 from conjoin.sites.marks import Marks, find_marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.text import shortened
@@ -83,6 +83,19 @@ def check_round(
             broken = _round_broken(one.chosen(cell), w[cell], numbers, rules)
             found += [_finding(each, dataset, [fold], False) for each in broken]
     return tuple(found)
+
+
+def scatter_discloses(X: FloatArray, y: FloatArray, rules: Rules) -> bool:
+    """Say whether sums of products weighted with squared residuals single out a row.
+
+    They leave so that verdicts can be robust. A row with a large residual can make up most of them
+    although it makes up little of the plain sums.
+    """
+    spread = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    left = y - y.mean()
+    left = left - Z @ (np.linalg.pinv(Z.T @ Z, rcond=COLLINEAR, hermitian=True) @ (Z.T @ left))
+    return stands_alone(X, 1, rules.dominance, left**2).leverage > rules.dominance
 
 
 @dataclass(frozen=True)

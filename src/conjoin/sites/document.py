@@ -22,7 +22,7 @@ from conjoin.result.document import parse, read_bytes
 from conjoin.result.store import checksum
 from conjoin.version import __version__
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 1  # the first one; files of another version are refused
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,25 @@ For numbers, the scatter of residuals around the dataset's own fit is part of it
 (`models.scatter`): verdicts need it, and it cannot be found from sums of products.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.errors import DataError
 from conjoin.models.scatter import Scatter
 from conjoin.moments.folds import fold_moments
+from conjoin.result.store import checksum
+from conjoin.sites.check import scatter_discloses
 from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
 from conjoin.sites.ledger import Ledger
 from conjoin.sites.plan import NEVER, Plan
-from conjoin.sites.rows import SiteRows, read_rows
+from conjoin.sites.privacy import Budget
+from conjoin.sites.private_export import bounds_of, describe_privacy, private_dataset
+from conjoin.sites.rows import SiteRows, read_rows, refuse
 from conjoin.sites.rules import Rules
 from conjoin.version import __version__
 
@@ -39,14 +43,35 @@ class Export:
         What was done at the site so that the rules are kept.
     left_out : int
         Rows that were left out, because they have no target.
+    rows : SiteRows, optional
+        The rows; they stay at the site.
+    ledger : Ledger, optional
+        The site's register of exports, to which this one is added when it is saved.
+    budget : Budget, optional
+        What it spends of differential privacy.
     """
 
     content: dict[str, Any]
     steps: tuple[str, ...] = ()
     left_out: int = 0
+    rows: SiteRows | None = None
+    ledger: Ledger | None = None
+    budget: Budget | None = None
 
     def save(self, path: str | Path) -> None:
-        """Write the file, completely or not at all."""
+        """Write the file, completely or not at all; the ledger knows of it before."""
+        if self.ledger is not None and self.rows is not None:
+            about = {
+                "site": self.content["site"],
+                "plan": self.content["plan_checksum"],
+                "file": Path(path).name,
+                "checksum": checksum(self.content),
+                "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            rows = self.rows
+            self.ledger.record(
+                rows.leaving(), rows.rules, about, identity=rows.identity, budget=self.budget
+            )
         write_document(path, EXPORT, self.content)
 
     def describe(self) -> str:
@@ -73,6 +98,12 @@ class Export:
 
     def _inside(self) -> list[str]:
         """Return what the file holds, in sentences."""
+        if self.content["privacy"] is not None:
+            return [
+                "Noisy sums of products of every two columns.",
+                "The declared bounds of the columns, and how large the noise is.",
+                str(self.content["privacy"]["promise"]),
+            ]
         found = [
             "Means and standard deviations of the columns of each dataset.",
             "Sums of products of every two columns, for each fold.",
@@ -90,6 +121,11 @@ def export(
     *,
     by: str | Sequence[str] | None = None,
     rules: Rules | None = None,
+    i_know: bool = False,
+    ledger: str | Path | None = None,
+    epsilon: float | None = None,
+    delta: float = Budget.delta,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> Export:
     """Return what a site sends to the coordinator; no row of the table is in it.
 
@@ -105,6 +141,18 @@ def export(
         Columns that name the datasets of a site that has several, such as wards.
     rules : Rules, optional
         Disclosure rules of the site, where they are stricter than those of the plan.
+    i_know : bool, default False
+        Whether a plan whose rules allow more than the default is accepted.
+    ledger : path, optional
+        Folder of the site's register of exports. An export that differs from an earlier one in few
+        rows is then refused.
+    epsilon : float, optional
+        Adds noise for differential privacy; the disclosure rules are not needed then.
+    delta : float, default 1e-6
+        Probability that the promise of differential privacy fails.
+    bounds : mapping of column to (low, high), optional
+        Declared ends of the columns and the target, for differential privacy. They must not come
+        from the rows.
 
     Returns
     -------
@@ -125,22 +173,47 @@ def export(
     >>> print(export(rows, plan, "clinic_3").describe().splitlines()[1])
       clinic_3: 200 rows, 10 folds, 73 numbers in the file
     """
-    rows = read_rows(table, plan, name, by, rules)
-    return Export(export_rows(rows), rows.steps, rows.left_out)
-
-
-def refuse_differences(ledger: Ledger, rows: SiteRows) -> None:
-    """Raise an error if an export differs from an earlier one of the site in few rows."""
-    found = ledger.compare(rows.leaving(), rows.rules, rows.identity)
-    if found:
-        raise DataError(
-            "Nothing was written, because the difference to an earlier export would disclose rows. "
-            f"{found[0].sentence} Next: send the earlier file again, or wait for more new rows."
-        )
+    register = None if ledger is None else Ledger.open(ledger)
+    if epsilon is not None:
+        budget = Budget(epsilon, delta)
+        rows = read_rows(table, plan, name, by, rules, i_know=i_know, private=True)
+        content = _private(rows, budget, bounds or {}, register)
+        return Export(content, (), rows.left_out, rows, register, budget)
+    rows = read_rows(table, plan, name, by, rules, i_know=i_know)
+    if register is not None:
+        refuse(register.compare(rows.leaving(), rows.rules, rows.identity))
+    return Export(export_rows(rows), rows.steps, rows.left_out, rows, register)
 
 
 def export_rows(rows: SiteRows) -> dict[str, Any]:
     """Return the content of a site's file."""
+    return _content(rows, [_dataset(rows, k) for k in range(len(rows.names))])
+
+
+def _private(
+    rows: SiteRows,
+    budget: Budget,
+    given: Mapping[str, tuple[float, float]],
+    register: Ledger | None,
+) -> dict[str, Any]:
+    """Return the content of a site's file with differential privacy."""
+    bounds = bounds_of(rows.plan, given)
+    spent = (0.0, 0.0)
+    if register is not None:
+        register.check_budget(budget)
+        spent = register.spent()
+    datasets, added, noise = [], {}, 0.0
+    for k, name in enumerate(rows.names):
+        own = rows.rows(k)
+        one, noise, added[name] = private_dataset(name, rows.X[own], rows.y[own], bounds, budget)
+        datasets.append(one)
+    total = (spent[0] + budget.epsilon, spent[1] + budget.delta)
+    return _content(rows, datasets, describe_privacy(budget, total, noise, added))
+
+
+def _content(
+    rows: SiteRows, datasets: list[dict[str, Any]], privacy: dict[str, Any] | None = None
+) -> dict[str, Any]:
     return {
         "site": rows.site,
         "plan": rows.plan.to_plain(),
@@ -148,8 +221,8 @@ def export_rows(rows: SiteRows) -> dict[str, Any]:
         "conjoin": __version__,
         "features": list(rows.plan.schema.features),
         "rules": rows.rules.to_plain(),
-        "privacy": None,
-        "datasets": [_dataset(rows, k) for k in range(len(rows.names))],
+        "privacy": privacy,
+        "datasets": datasets,
         "not in this file": list(NEVER),
     }
 
@@ -168,7 +241,7 @@ def _dataset(rows: SiteRows, k: int) -> dict[str, Any]:
     starts, w = np.array([0, len(y)]), np.ones(len(y))
     moments = fold_moments(Z, Z[:, -1], w, starts, dealt.fold, folds)
     scatter = None
-    if rows.plan.family == "gaussian":
+    if rows.plan.family == "gaussian" and not scatter_discloses(X, y, rows.rules):
         scatter = _scatter(Z, starts, dealt.repeats)
     return {
         "name": rows.names[k],

@@ -25,7 +25,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, ReadError
 from conjoin.files import write_text
 from conjoin.sites.prints import Print, buckets_for, differing, take_prints
@@ -44,19 +44,24 @@ class Identity:
     ----------
     names : tuple of str
         Columns, sorted.
-    values : array (n, columns)
-        Numbers as they are; texts as numbers that follow from the text.
+    values : tuple of arrays (n,)
+        A column each: numbers as they are, texts as numbers that follow from the text.
     """
 
     names: tuple[str, ...]
-    values: FloatArray
+    values: tuple[FloatArray, ...]
+
+    def taking(self, rows: IntArray) -> "Identity":
+        """Return some rows, or all in another order."""
+        return replace(self, values=tuple(column[rows] for column in self.values))
 
     @classmethod
     def of_leaving(cls, leaving: Leaving) -> "Identity":
         """Take the exported columns, where nothing else is known."""
         order = sorted(range(len(leaving.columns)), key=leaving.columns.__getitem__)
         names = tuple(leaving.columns[j] for j in order)
-        return cls(names, leaving.values()[:, order])
+        columns = [*leaving.X.T, leaving.y]
+        return cls(names, tuple(np.ascontiguousarray(columns[j]) for j in order))
 
     @classmethod
     def of_frame(cls, frame: nw.DataFrame[Any]) -> "Identity":
@@ -67,12 +72,11 @@ class Identity:
         >>> import pandas as pd
         >>> table = pd.DataFrame({"b": ["x", None, "x"], "a": [1.5, 2.5, 1.5]})
         >>> found = Identity.of_frame(nw.from_native(table, eager_only=True))
-        >>> found.names, bool((found.values[0] == found.values[2]).all())
+        >>> found.names, bool(found.values[1][0] == found.values[1][2])
         (('a', 'b'), True)
         """
         names = tuple(sorted(frame.columns))
-        columns = [_as_numbers(frame.get_column(name)) for name in names]
-        return cls(names, np.column_stack(columns))
+        return cls(names, tuple(_as_numbers(frame.get_column(name)) for name in names))
 
 
 def _as_numbers(column: nw.Series[Any]) -> FloatArray:

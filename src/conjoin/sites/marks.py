@@ -100,10 +100,16 @@ def find_marks(values: FloatArray, names: Sequence[str], sources: Sequence[str])
 
 def category(values: FloatArray, features: Sequence[int]) -> list[int]:
     """Return the features that are 0/1 and exclude each other; none if there are not two."""
-    levels = [j for j in features if np.all((values[:, j] == 0) | (values[:, j] == 1))]
+    levels = [
+        j for j in features if _only_0_and_1(values[:GLANCE, j]) and _only_0_and_1(values[:, j])
+    ]
     if len(levels) < 2 or np.any(values[:, levels].sum(axis=1) > 1):
         return []
     return levels
+
+
+def _only_0_and_1(column: FloatArray) -> bool:
+    return bool(np.all((column == 0) | (column == 1)))
 
 
 def _few_values(column: FloatArray, name: str) -> list[tuple[str, BoolArray]]:

@@ -67,12 +67,14 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
     """
     X, fold = leaving.X.copy(), leaving.fold.copy()
     folds, merged, steps = [], [], []
+    found: list[Finding] = []
     for k, dataset in enumerate(leaving.datasets):
         rows = leaving.dataset == k
         one = leaving.of_dataset(k)
         one, features, words = _merge(one, rules)
         asked = int(one.fold.max(initial=0)) + 1
-        number = _most_folds(one, asked, rules)
+        number, findings = _most_folds(one, asked, rules)
+        found += [replace(each, dataset=dataset) for each in findings]
         X[rows], fold[rows] = one.X, one.fold % number
         folds.append(number)
         merged.append((dataset, features))
@@ -81,15 +83,17 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
             many = "no folds" if number == 1 else f"{number} folds"
             steps.append(f"Dataset {dataset!r}: {many} instead of {asked}.")
     done = replace(leaving, X=X, fold=fold)
-    return Mended(done, tuple(folds), tuple(merged), tuple(steps), check(done, rules))
+    return Mended(done, tuple(folds), tuple(merged), tuple(steps), tuple(found))
 
 
-def _most_folds(one: Leaving, asked: int, rules: Rules) -> int:
-    """Return the largest number of folds with which nothing is found; 1 if there is none."""
+def _most_folds(one: Leaving, asked: int, rules: Rules) -> tuple[int, tuple[Finding, ...]]:
+    """Return the largest number of folds with which nothing is found; 1 and findings if none."""
+    findings: tuple[Finding, ...] = ()
     for number in (asked, *(n for n in FEWER if n < asked)):
-        if number == 1 or not check(replace(one, fold=one.fold % number), rules):
-            return number
-    return 1
+        findings = check(replace(one, fold=one.fold % number), rules)
+        if not findings:
+            return number, ()
+    return 1, findings
 
 
 def _merge(one: Leaving, rules: Rules) -> tuple[Leaving, tuple[str, ...], list[str]]:

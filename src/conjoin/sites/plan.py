@@ -8,7 +8,7 @@ table so that no row is disclosed.
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -251,6 +251,10 @@ def check_plan(content: Any) -> None:
         raise Fault(f"it has {len(plan.schema.features)} features, expected 1 to {MOST_FEATURES}")
     if (plan.target, plan.family) != (content["target"], content["family"]):
         raise Fault("target or family differ from those of its columns")
+    if "prediction" in content:
+        record({"name": text, "trees": text})(content["prediction"], "the prediction")
+        if content["prediction"]["name"] != plan.schema.features[-1]:
+            raise Fault("its prediction is not its last column")
 
 
 def _folds(value: Any, what: str) -> None:
@@ -424,10 +428,3 @@ def _encoding(name: str, one: Mapping[str, Any]) -> Encoding:
     others = tuple(level for level in levels if level != reference)
     number = all(level.lstrip("-").isdigit() for level in levels)
     return Category(name, reference, others, bool(one.get("other", True)), number=number)
-
-
-def with_prediction(plan: Plan, prediction: Mapping[str, Any], name: str) -> Plan:
-    """Return the plan with a trained model's prediction as one more column."""
-    added = Number(name, 0.0)
-    schema = replace(plan.schema, encodings=(*plan.schema.encodings, added))
-    return replace(plan, schema=schema, prediction=prediction)

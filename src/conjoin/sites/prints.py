@@ -70,7 +70,7 @@ def buckets_for(rows: int) -> int:
 
 
 def take_prints(
-    leaving: Leaving, identity: FloatArray, secret: bytes, buckets: int
+    leaving: Leaving, identity: Sequence[FloatArray], secret: bytes, buckets: int
 ) -> tuple[Print, ...]:
     """Return the fingerprints of all sets of rows whose sums leave; none of empty sets.
 
@@ -78,7 +78,7 @@ def take_prints(
     ----------
     leaving : Leaving
         The rows.
-    identity : array (n, columns)
+    identity : sequence of arrays (n,)
         Numbers that tell rows apart: all columns of the site's table.
     secret : bytes
         The site's secret.
@@ -119,21 +119,24 @@ def _units(leaving: Leaving) -> Iterator[tuple[str, IntArray]]:
             yield f"fold {f + 1} of dataset {dataset!r}", own[fold == f]
 
 
-def _hashes(identity: FloatArray, secret: bytes, buckets: int) -> tuple[IntArray, FloatArray]:
+def _hashes(
+    identity: Sequence[FloatArray], secret: bytes, buckets: int
+) -> tuple[IntArray, FloatArray]:
     """Return the bucket of every row, and a number below 2^BITS, both by secret hashes.
 
     The hash is the upper half of k_0 + sum_j k_j u_j modulo 2^64, with secret k and u the halves of
     the values' bits: two different rows have the same with probability 2^-32.
     """
-    halves = np.ascontiguousarray(identity + 0.0).view(np.uint32)
-    width = halves.shape[1] + 1
+    width = 2 * len(identity) + 1
     keys = np.frombuffer(hashlib.shake_256(b"rows" + secret).digest(16 * width), np.uint64)
-    lanes = []
-    for key in keys.reshape(2, width):
-        total = np.full(len(halves), key[0], np.uint64)
-        for k, column in zip(key[1:], halves.T):
-            total += k * column.astype(np.uint64)
-        lanes.append(total >> np.uint64(32))
+    lanes = np.repeat(keys.reshape(2, width)[:, :1], len(identity[0]), axis=1)
+    low, half = np.uint64(2**32 - 1), np.uint64(32)
+    for j, column in enumerate(identity):
+        bits = (column + 0.0).view(np.uint64)  # + 0.0 makes -0.0 and 0.0 equal
+        for part, k in ((bits & low, 2 * j + 1), (bits >> half, 2 * j + 2)):
+            for lane, key in zip(lanes, keys.reshape(2, width)):
+                lane += key[k] * part
+    lanes >>= half
     place = (lanes[0] % np.uint64(buckets)).astype(np.int64)
     return place, (lanes[1] >> np.uint64(32 - BITS)).astype(np.float64)
 

@@ -242,7 +242,7 @@ def private_products(
     y: FloatArray,
     bounds: Bounds,
     budget: Budget,
-    noise: Callable[[FloatArray, float], FloatArray] = add_noise,
+    noise: Callable[[FloatArray, float], FloatArray] | None = None,
 ) -> tuple[FloatArray, float]:
     """Return noisy sums of products of scaled rows (p, p), and the noise's standard deviation.
 
@@ -254,9 +254,9 @@ def private_products(
         Declared ends of the columns.
     budget : Budget
         Epsilon and delta.
-    noise : callable
-        Adds noise of a standard deviation to a vector. Only studies of the method replace it, to
-        draw with a random seed.
+    noise : callable, optional
+        Adds noise of a standard deviation to a vector; by default OpenDP's. Only studies of the
+        method replace it, to draw with a random seed.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def private_products(
     i, j = bounds.released()
     P = Z.T @ Z
     noisy = np.zeros_like(P)
-    noisy[i, j] = noise(P[i, j], scale)
+    noisy[i, j] = (noise or add_noise)(P[i, j], scale)
     noisy = np.triu(noisy) + np.triu(noisy, 1).T
     levels = 1 + np.flatnonzero(bounds.levels)
     noisy[levels, levels] = noisy[0, levels]

@@ -36,7 +36,9 @@ from conjoin.result.checked import (
 )
 from conjoin.result.store import checksum
 from conjoin.sites.document import EXPORT, array, read_document, symmetric
+from conjoin.sites.noisy import discounted
 from conjoin.sites.plan import Plan, check_plan
+from conjoin.sites.private_export import noise_in
 from conjoin.sites.rules import Rules
 from conjoin.tables.names import natural_order
 from conjoin.tables.schema import Schema
@@ -67,6 +69,10 @@ class SiteDataset:
         Rows of each class; empty for numbers.
     copies : int
     scatter : Scatter (1,), optional
+    noise : (float, float), optional
+        With differential privacy: noise of the sums, and what was added to squares of slopes.
+    promise : str
+        What differential privacy promises, in a sentence; empty without it.
     """
 
     name: str
@@ -78,6 +84,8 @@ class SiteDataset:
     classes: FloatArray
     copies: int
     scatter: Scatter | None
+    noise: tuple[float, float] | None = None
+    promise: str = ""
 
     @property
     def rows(self) -> int:
@@ -130,6 +138,17 @@ class Received:
     def sizes(self) -> tuple[int, ...]:
         """Rows of the datasets."""
         return tuple(one.rows for one in self.datasets)
+
+    def promise(self) -> str:
+        """Return what differential privacy promises for which datasets; empty without it."""
+        noisy = [one for one in self.datasets if one.noise is not None]
+        if not noisy:
+            return ""
+        promises = dict.fromkeys(one.promise for one in noisy)
+        return (
+            f"Datasets {quoted([one.name for one in noisy])} sent noisy sums, and verdicts and "
+            f"standard errors allow for the noise. {' '.join(promises)}"
+        )
 
     @property
     def copies(self) -> IntArray:
@@ -194,6 +213,8 @@ class Received:
         for k, one in enumerate(self.datasets):
             T = one.change(center, scale) @ stretch
             parts, rows = one.products, one.n
+            if one.noise is not None:
+                parts = discounted(parts[0], float(rows[0]), *one.noise)[None]
             if len(rows) == 1:
                 parts, rows = thin(parts[0], float(rows[0]), folds, self.plan.seed, one.name)
             place = np.arange(len(rows)) * folds // len(rows)
@@ -352,7 +373,9 @@ def _anything(value: Any, what: str) -> None:
 def _dataset(one: Any, plan: Plan, content: Any, file: str) -> SiteDataset:
     """Return one dataset of a file, after the last checks."""
     try:
-        return _decoded(one, plan, content["site"])
+        noise = noise_in(content["privacy"], one["name"])
+        promise = "" if noise is None else str(content["privacy"].get("promise", ""))
+        return replace(_decoded(one, plan, content["site"]), noise=noise, promise=promise)
     except Fault as error:
         raise ReadError(
             f"Site file {file!r} cannot be used: dataset {one['name'][:40]!r}: {error.sentence}; "

@@ -15,13 +15,12 @@ import pyarrow as pa
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
-from conjoin.moments import deal_rows
-from conjoin.moments.folds import Dealt
+from conjoin.moments import Dealt, deal_rows
 from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
-from conjoin.sites.prediction import predict_column
-from conjoin.sites.rules import Leaving, Rules
+from conjoin.sites.prediction import own_schema, with_prediction
+from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.sources.read import is_source, open_source
 from conjoin.tables.encoding import Number, present
 from conjoin.tables.frame import in_memory, to_frame, with_castable_types
@@ -92,10 +91,15 @@ def read_rows(
     site: str,
     by: str | Sequence[str] | None = None,
     rules: Rules | None = None,
+    *,
+    i_know: bool = False,
+    private: bool = False,
 ) -> SiteRows:
     """Read a site's table as the plan says, and make sure that its sums may leave.
 
-    `rules` are the site's own, where they are stricter than those of the plan.
+    `rules` are the site's own, where they are stricter than those of the plan. Rules that allow
+    more than the default need `i_know`. With `private`, noise protects rows: levels are not merged,
+    there are no folds, and nothing is checked.
 
     Raises
     ------
@@ -104,6 +108,7 @@ def read_rows(
     """
     _check_site(site)
     asked = plan.rules if rules is None else plan.rules.strictest(rules)
+    asked.check(i_know)
     columns = (by,) if isinstance(by, str) else tuple(by or ())
     frame, left_out = _known(_frame(table, plan), plan, columns)
     X, y = _features(frame, plan), _target(frame, plan)
@@ -114,20 +119,21 @@ def read_rows(
         names = [f"{site}{SEPARATOR}{ward}" for ward in wards]
     order = np.argsort(codes, kind="stable")
     X, y, codes = X[order], y[order], codes[order]
+    identity = Identity.of_frame(frame).taking(order)
     starts = np.searchsorted(codes, np.arange(len(names) + 1))
     dealt = [
-        deal_rows(X[i:j], y[i:j], np.array([0, j - i]), plan.folds, plan.seed)
+        deal_rows(X[i:j], y[i:j], np.array([0, j - i]), 1 if private else plan.folds, plan.seed)
         for i, j in zip(starts[:-1], starts[1:])
     ]
+    if private:
+        none = (1,) * len(names)
+        return SiteRows(
+            plan, site, tuple(names), X, y, starts, tuple(dealt), none, (), left_out, asked,
+            identity,
+        )  # fmt: skip
     fold = np.concatenate([one.fold for one in dealt])
     mended = mend(_leaving(plan, X, y, names, codes, fold), asked)
-    if mended.findings:
-        worst = mended.findings[0]
-        more = len(mended.findings) - 1
-        raise DataError(
-            f"Nothing was written, because it would disclose rows. {worst.sentence} Next: "
-            f"{worst.advice()}.{f' ({more} more findings.)' if more else ''}"
-        )
+    refuse(mended.findings)
     kept = mended.leaving
     folds = tuple(
         Dealt(kept.fold[i:j], one.copies, one.rank, one.repeats)
@@ -135,8 +141,18 @@ def read_rows(
     )
     return SiteRows(
         plan, site, tuple(names), kept.X, y, starts, folds, mended.folds, mended.steps, left_out,
-        asked, Identity.of_frame(frame[order]),
+        asked, identity,
     )  # fmt: skip
+
+
+def refuse(findings: Sequence[Finding]) -> None:
+    """Raise an error if sums would disclose rows."""
+    if findings:
+        worst, more = findings[0], len(findings) - 1
+        raise DataError(
+            f"Nothing was written, because it would disclose rows. {worst.sentence} Next: "
+            f"{worst.advice()}.{f' ({more} more findings.)' if more else ''}"
+        )
 
 
 def _check_site(site: str) -> None:
@@ -174,8 +190,8 @@ def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:
             f"The table lacks the target {plan.target!r}; {close_match(plan.target, known)}"
         )
     native: pa.Table = frame.to_native()
-    for e in plan.schema.encodings:
-        if e.name in known or _is_predicted(plan, e.name):
+    for e in own_schema(plan).encodings:
+        if e.name in known:
             continue
         if e.name in plan.complete:
             raise DataError(
@@ -186,10 +202,6 @@ def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:
         kind = pa.float64() if isinstance(e, Number) else pa.string()
         native = native.append_column(e.name, pa.nulls(len(frame), kind))
     return nw.from_native(native, eager_only=True)
-
-
-def _is_predicted(plan: Plan, name: str) -> bool:
-    return plan.prediction is not None and name == plan.prediction["name"]
 
 
 def _known(
@@ -224,9 +236,7 @@ def _features(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
                 f"Column {name!r} lacks {missing:,} of {len(frame):,} values, but the plan has "
                 'no value to fill in; ask the coordinator for a plan with "fill" for it.'
             )
-    if plan.prediction is not None:
-        frame = predict_column(frame, plan)
-    X = plan.schema.encode(frame, "the table")
+    X = own_schema(plan).encode(frame, "the table")
     position = {name: j for j, name in enumerate(plan.schema.features)}
     for name, (low, high) in plan.limits.items():
         j = position[name]
@@ -238,7 +248,15 @@ def _features(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
                 f"{100 * beyond:.0f} % of the rows; check its unit."
             )
         X[:, j] = np.clip(X[:, j], low, high)
-    return X
+    return with_prediction(X, plan)
+
+
+def encode(table: Any, plan: Plan) -> FloatArray:
+    """Return the features (n, features) of a table as a plan reads them, for training a model.
+
+    Rows without a target are left out.
+    """
+    return _features(_known(_frame(table, plan), plan, ())[0], plan)
 
 
 def _target(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:

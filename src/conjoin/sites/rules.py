@@ -199,8 +199,10 @@ class Leaving:
         return tuple(j for j, (name, source) in pairs if name.startswith(f"{source}="))
 
     def of_dataset(self, k: int) -> "Leaving":
-        """Return the rows of one dataset."""
-        return self.chosen(self.dataset == k)
+        """Return the rows of one dataset, which is then the only one."""
+        own = self.dataset == k
+        one = self if own.all() else self.chosen(own)
+        return replace(one, datasets=(self.datasets[k],), dataset=np.zeros_like(one.dataset))
 
     def chosen(self, rows: AnyArray) -> "Leaving":
         """Return some of the rows."""
@@ -262,7 +264,7 @@ class Finding:
         if self.merge:
             steps.append("merge rare levels")
         if self.columns:
-            steps.append(f"leave out {listed(self.columns)}")
+            steps.append(f"leave out {' or '.join(self.columns)}")
         if self.rule == "dominance":
             steps.append("set limits for the column in the plan")
         if not steps:
