@@ -2,6 +2,7 @@
 
     python -m benchmarks.levels.order_classes    # writes benchmarks/levels/order_classes.csv
     python -m benchmarks.levels.order_classes --pairs 200 --settings "classes, persons"
+    python -m benchmarks.levels.order_classes --table    # prints the stored lines for docs/time.md
 
 Every row follows the same logistic or Poisson regression. Its chance comes from a normal number
 that rows of a person share in part, or that is autoregressive, so rows depend on each other and the
@@ -119,23 +120,48 @@ def measure(name: str, pairs: int, seed: int) -> list[dict[str, object]]:
     ]
 
 
+def read_lines() -> dict[tuple[str, str], dict[str, str]]:
+    """Return the stored lines by setting and verdict."""
+    if not OUTPUT.exists():
+        return {}
+    with OUTPUT.open(newline="") as file:
+        return {(one["setting"], one["verdict"]): one for one in csv.DictReader(file)}
+
+
+def table() -> str:
+    """Return the stored lines as the table of docs/time.md."""
+    lines = read_lines()
+    text = ["| target and rows | rows | apart if equal, without | with | apart at the edge, with |",
+            "|---|---|---|---|---|"]  # fmt: skip
+    for name in SETTINGS:
+        right, plain = lines[name, "right"], lines[name, "plain"]
+        shares = plain["equal_apart"], right["equal_apart"], right["edge_apart"]
+        cells = [name, right["rows"], *(f"{100 * float(one):.1f} %" for one in shares)]
+        text.append("| " + " | ".join(cells) + " |")
+    return "\n".join(text)
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Measure the settings that were asked for, and print and write the lines."""
+    """Measure the settings that were asked for, and print them and replace their lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--settings", nargs="*", default=list(SETTINGS))
+    parser.add_argument("--settings", nargs="*", choices=list(SETTINGS), default=list(SETTINGS))
+    parser.add_argument("--table", action="store_true", help="print the stored lines")
     asked = parser.parse_args(arguments)
-    lines = []
+    if asked.table:
+        print(table())
+        return
     for name in asked.settings:
-        lines += measure(name, asked.pairs, asked.seed)
-        for line in lines[-2:]:
+        lines: dict[tuple[str, str], dict[str, object]] = {**read_lines()}
+        for line in measure(name, asked.pairs, asked.seed):
             print(*line.values(), sep="\t", flush=True)
-    if set(asked.settings) == set(SETTINGS):
+            lines[name, str(line["verdict"])] = line
         with OUTPUT.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(lines)
+            every = [(one, kind) for one in SETTINGS for kind in ("right", "plain")]
+            writer.writerows(lines[key] for key in every if key in lines)
 
 
 if __name__ == "__main__":

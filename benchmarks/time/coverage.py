@@ -3,6 +3,7 @@
     python -m benchmarks.time.coverage       # twenty cells, writes benchmarks/time/coverage.csv
     python -m benchmarks.time.coverage --sets radon --ways conjoin
     python -m benchmarks.time.coverage --table     # prints the stored lines for docs/time.md
+    python -m benchmarks.time.coverage --sets sleepstudy --splits 30 --ways "conjoin, lines"
 
 A cell is a set and the share of its rows that models see. All ways to an interval get the same
 rows: conjoin's `predict(interval=0.9)` with its default learner and with lines, quantile regression
@@ -12,7 +13,8 @@ lines only, to save time. `covered` is the share of test rows inside, over all r
 datasets with at least 30 test rows, and `covered_80` those of them of which 80 % are inside;
 `width` is the mean width over the standard deviation of the target.
 
-Lines of the file that are measured again are replaced, the others stay.
+Lines of the file that are measured again are replaced, the others stay. With `--splits`, the mean
+over so many random splits is printed and nothing is written: one split of a small set says little.
 """
 
 import argparse
@@ -178,12 +180,24 @@ def table(lines: Sequence[Line]) -> str:
     return "\n".join(text)
 
 
+def print_means(name: str, share: float, splits: int, ways: Sequence[str]) -> None:
+    """Print the mean coverage over random splits, with its standard error."""
+    found: dict[str, list[float]] = {}
+    for seed in range(splits):
+        for line in measure(name, share, seed, ways):
+            found.setdefault(line["way"], []).append(float(line["covered"]))
+    for way, covered in found.items():
+        error = np.std(covered, ddof=1) / np.sqrt(splits)
+        print(f"{name}\t{share}\t{way}\t{np.mean(covered):.4f} +- {error:.4f}", flush=True)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Measure all cells, or those of some sets, and print and write the lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="*", default=list(dict.fromkeys(c[0] for c in CELLS)))
     parser.add_argument("--ways", nargs="*", choices=list(WAYS), default=list(WAYS))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--splits", type=int, default=0, help="print means over random splits")
     parser.add_argument("--table", action="store_true", help="print the stored lines")
     asked = parser.parse_args(arguments)
     if asked.table:
@@ -192,6 +206,9 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("ignore")
     for name, share in CELLS:
         if name not in asked.sets:
+            continue
+        if asked.splits:
+            print_means(name, share, asked.splits, asked.ways)
             continue
         for line in measure(name, share, asked.seed, asked.ways):
             print(*line.values(), sep="\t", flush=True)

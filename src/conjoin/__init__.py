@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from conjoin.version import __version__
 
 if TYPE_CHECKING:
-    from conjoin import datasets, paper, representations
+    from conjoin import datasets, paper, representations, sites
     from conjoin.api.check import check
     from conjoin.api.compare import compare
     from conjoin.api.partition import partition
@@ -47,7 +47,7 @@ _HOMES = {
     "conjoin.result.partition": ("Partition",),
     "conjoin.result.values": ("Alternative", "Assignment", "Estimate", "Merge"),
 }  # fmt: skip
-_ROOMS = ("datasets", "paper", "representations")
+_ROOMS = ("datasets", "paper", "representations", "sites")
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -79,6 +79,7 @@ __all__ = [
     "paper",
     "partition",
     "representations",
+    "sites",
 ]
 
 

@@ -46,6 +46,14 @@ class ReadError(ConjoinError):
     """A file cannot be read."""
 
 
+class RoundsNeededError(ConjoinError):
+    """No fault: a round was written, and the answers of sites are needed before work goes on."""
+
+
+class SilentSitesError(ConjoinError):
+    """Sites did not answer a round in time."""
+
+
 class ConjoinWarning(UserWarning):
     """Root of all warnings: the result is valid, but the user should know something about it."""
 

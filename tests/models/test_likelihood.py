@@ -173,7 +173,10 @@ def test_moments_move_no_farther_than_the_limit(family):
     change = (far.anchor - problem.anchor).reshape(4, D, family.m)[rows.dataset]
     eta = np.abs(np.einsum("nd,ndm->nm", rows.Z, change)).max(axis=1)
     longest = np.maximum.reduceat(eta, rows.starts[:-1])
-    assert_allclose(longest, likelihood_module.FARTHEST, rtol=1e-9)
+    # The change is halved as often as is needed, and not more often.
+    assert np.all(
+        (longest <= likelihood_module.FARTHEST) & (longest > likelihood_module.FARTHEST / 2)
+    )
 
 
 @every_family

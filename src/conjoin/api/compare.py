@@ -5,6 +5,7 @@ from typing import Any
 
 from conjoin.api.described import documented
 from conjoin.api.request import PairRequest
+from conjoin.engine.from_sites import target_of
 from conjoin.engine.pair import compare_pair
 from conjoin.errors import ArgumentError
 from conjoin.result.comparison import Comparison
@@ -15,7 +16,7 @@ def compare(
     a: Any,
     b: Any,
     *,
-    target: str,
+    target: str | None = None,
     method: Any = PairRequest.method,
     learner: Any = PairRequest.learner,
     delta: float = PairRequest.delta,
@@ -40,7 +41,8 @@ def compare(
     Parameters
     ----------
     a, b : frames
-        Frames (pandas, Polars, ...), mappings of column names to arrays, or files.
+        Frames (pandas, Polars, ...), mappings of column names to arrays, or files. Files that sites
+        exported (`conjoin.sites`) hold no rows; their plan names the target.
     {options}
     **options
         Options of the criterion, such as `n`, `resamples` and `rule` of method="tuned". The delta
@@ -76,7 +78,7 @@ def compare(
             "conjoin.partition({'a': a, 'b': b}, target=..., representation=...)."
         )
     request = PairRequest(
-        target=target,
+        target=target_of([a, b], target),
         method=method,
         learner=learner,
         delta=delta,

@@ -8,6 +8,7 @@ from typing import Any
 from conjoin._typing import Progress
 from conjoin.api.described import documented
 from conjoin.api.request import PAPER_METHODS, Request, refuse_renamed
+from conjoin.engine.from_sites import target_of
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError
 from conjoin.progress import progress_of_call
@@ -21,7 +22,7 @@ SYNONYMS = {"group": "by", "groups": "by", "groupby": "by", "seed": "random_stat
 def partition(
     data: Any,
     *,
-    target: str,
+    target: str | None = None,
     by: str | Sequence[str] | None = Request.by,
     method: Any = Request.method,
     learner: Any = Request.learner,
@@ -60,7 +61,8 @@ def partition(
     data : frame, mapping of names to frames, or files
         One table with a column `by` that names the dataset of each row, or one table for each
         dataset: pandas, Polars, Arrow, DuckDB, Dask or PySpark, with columns of any kind. A text or
-        a path names files, folders, patterns or a database table.
+        a path names files, folders, patterns or a database table. Files that sites exported
+        (`conjoin.sites`) hold no rows; their plan names the target.
     {options}
     progress : callable, optional
         Called with the number of steps done so far and in all. By default a bar appears on a
@@ -95,7 +97,7 @@ def partition(
     """
     refuse_renamed(options)
     request = Request(
-        target=target,
+        target=target_of(data, target),
         by=by,
         method=method,
         learner=learner,

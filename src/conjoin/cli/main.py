@@ -6,9 +6,6 @@ interrupted, 143 terminated.
 
 import os
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,17 +22,18 @@ from conjoin.api.request import (
 )
 from conjoin.checks import check_choice
 from conjoin.cli.check import NEEDS_A_LOOK, check
+from conjoin.cli.notes import notes
 from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
 from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
+from conjoin.cli.sites import app as sites
 from conjoin.cli.stops import INTERRUPTED, TERMINATED, Stops
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
     ConjoinError,
-    ConjoinWarning,
     DataError,
-    OutlierWarning,
+    RoundsNeededError,
 )
 from conjoin.text import printable, quoted
 
@@ -53,6 +51,9 @@ class Commands(TyperGroup):
         try:
             with stops.listening():
                 code = super().main(*args, **kwargs)
+        except RoundsNeededError as error:  # nothing is wrong: the sites are next
+            typer.echo(str(error))
+            code = NEEDS_A_LOOK
         except ConjoinError as error:
             code = _fail(with_options(str(error)))
         except USAGE_ERROR as error:
@@ -170,6 +171,20 @@ def partition(
     ] = None,
     as_json: Json = False,
     rule: Rule = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            "--wait",
+            metavar="SECONDS",
+            help="For files of sites: how long to wait for the answers to a round.",
+        ),
+    ] = 0.0,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", metavar="SITE", help="For files of sites: leave a site out; repeatable."
+        ),
+    ] = None,
     *,
     asked: dict[str, Any],
 ) -> None:
@@ -188,8 +203,11 @@ def partition(
         _check_page(report, "--report")
     if csv is not None:
         _check_tables(csv)
-    with _notes(), progress_bar("Finding what to join") as progress:
-        result = conjoin.partition(data, **asked, progress=progress, **_given(rule=rule))
+    with notes(), progress_bar("Finding what to join") as progress:
+        named: Any = data
+        if wait or without:
+            named = conjoin.sites.open_study(data, wait=wait, without=without or ())
+        result = conjoin.partition(named, **asked, progress=progress, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
         _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
         if save is not None:
@@ -229,7 +247,7 @@ def compare(
     from conjoin.cli.show import show_comparison, show_json
     from conjoin.report.facts import comparison_facts
 
-    with _notes():
+    with notes():
         result = conjoin.compare(a, b, **asked, **_given(rule=rule))
     if as_json:
         show_json(comparison_facts(result, a, b))
@@ -267,7 +285,7 @@ def predict(
 
     check_output(output)
     loaded = load(model, trusted=trust)
-    with _notes(), progress_bar("Predicting") as progress:
+    with notes(), progress_bar("Predicting") as progress:
         rows, columns = predict_source(
             loaded,
             data,
@@ -327,7 +345,7 @@ def assign(
     if output is not None:
         check_output(output)
     loaded, extra = load_with_extra(model, trust)
-    with _notes():
+    with notes():
         found = assign_source(loaded, data, by, query=query, unsafe_query=unsafe_query)
         more, written = loaded.adding(found), None
         if output is not None:
@@ -390,21 +408,7 @@ def report(
 app.command()(check)
 app.command()(reproduce)
 app.add_typer(paper)
-
-
-@contextmanager
-def _notes() -> Iterator[None]:
-    """Print what the library warns of as plain notes on standard error, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", ConjoinWarning)
-        try:
-            yield
-        finally:
-            # What was found of gross errors stands in the first lines of the output.
-            told = [one.message for one in caught if one.category is not OutlierWarning]
-            for text in dict.fromkeys(map(str, told)):
-                typer.echo(f"Note: {printable(with_options(text))}", err=True)
+app.add_typer(sites)
 
 
 def _check_folder(path: Path, option: str = "--save") -> None:

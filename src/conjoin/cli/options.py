@@ -91,6 +91,7 @@ def _parameter(name: str, request: type) -> Parameter:
     """Return one option of a request as a parameter for typer."""
     option = described(request)[name]
     default = next(one.default for one in fields(request) if one.name == name)
+    default = None if name == "target" else default  # files of sites have a plan that names it
     kind: Any = str if default is None or default is MISSING else type(default)
     kind = list[str] if name == "by" else bool if option.opposite else kind
     flags = [flag_of(name, option)]

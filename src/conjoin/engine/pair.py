@@ -14,6 +14,7 @@ from conjoin.engine.learner_choice import make_pair_learner, warn_of_weights
 from conjoin.engine.pair_learner import compare_auto, compare_learner
 from conjoin.engine.pair_likelihood import compare_likelihoods
 from conjoin.engine.pair_numbers import compare_numbers
+from conjoin.engine.pair_sites import compare_sites
 from conjoin.engine.reading import read_one, source_names
 from conjoin.engine.wild import Steps, settle
 from conjoin.errors import ArgumentError, OutlierWarning, warn_caller
@@ -27,6 +28,9 @@ from conjoin.tables.roles import Roles
 def compare_pair(a: Any, b: Any, request: PairRequest) -> Comparison:
     """Compare two tables, or the files that they name."""
     criterion = make_criterion(request.method, dict(request.options))
+    of_sites = compare_sites(a, b, request, criterion)
+    if of_sites is not None:
+        return of_sites
     learner = make_pair_learner(request)
     r = request
     collection = collect_rows(

@@ -14,6 +14,7 @@ from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest, Request
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.verdict import rows_to_settle
+from conjoin.engine.remote import Reduced
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
 from conjoin.execution import one_thread
@@ -29,6 +30,15 @@ PAIR = [((0,), (1,))]  # the one pair of two datasets
 
 def compare_likelihoods(collection: DatasetCollection, request: PairRequest) -> Comparison:
     """Compare two datasets of classes or counts."""
+    return _compare(collection, request)
+
+
+def compare_cells(table: Reduced, request: PairRequest) -> Comparison:
+    """Compare two datasets of classes or counts whose rows are elsewhere."""
+    return _compare(table, request)
+
+
+def _compare(collection: DatasetCollection | Reduced, request: PairRequest) -> Comparison:
     with one_thread():
         study = make_study(collection, _as_request(request))
         start, facts = start_values(study.given), DatasetFacts.of(collection)

@@ -4,8 +4,10 @@ A collection of two and a request enter, a `Comparison` leaves. The gain is the 
 separate models minus that of the joint one, so the three always agree.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +27,10 @@ from conjoin.result.comparison import Comparison
 from conjoin.result.fits import Fit
 from conjoin.tables import DatasetCollection
 
+if TYPE_CHECKING:
+    from conjoin.engine.remote import Reduced
+    from conjoin.models.scatter import Scatter
+
 PAIR = [((0,), (1,))]  # the one pair of two datasets
 SIDES = ("a", "b")  # names of the two, in `known=` of the paper's methods too
 
@@ -35,10 +41,35 @@ def compare_numbers(
     """Compare two datasets whose target is a number."""
     units = _sides(collection, intercept=request.intercept)
     moments = Moments.stack([unit.moments for unit in units])
-    basis = units[0].basis
-    hint_at_classes(basis, moments, request.target, request.family)
     scatter = scatter_of_units(units, collection) if request.verdict == "robust" else None
-    judge, facts = Judge.of(moments, scatter=scatter), DatasetFacts.of(collection)
+    pair = Pair(moments, units[0].basis, scatter, DatasetFacts.of(collection))
+    hint_at_classes(pair.basis, moments, request.target, request.family)
+    return _compare(pair, request, criterion, units)
+
+
+def compare_sums(table: "Reduced", request: PairRequest, criterion: Criterion) -> Comparison:
+    """Compare two datasets of which only sums are known: those of two sites."""
+    scatter = table.scatter if request.verdict == "robust" else None
+    pair = Pair(table.folds.union(1), table.basis, scatter, DatasetFacts.of(table))
+    return _compare(pair, request, criterion, ())
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two datasets: moments (2,), their basis, how residuals scatter, and what else is known."""
+
+    moments: Moments
+    basis: Basis
+    scatter: "Scatter | None"
+    facts: DatasetFacts
+
+
+def _compare(
+    pair: Pair, request: PairRequest, criterion: Criterion, units: Sequence[Unit]
+) -> Comparison:
+    """Compare two datasets; `units` have the rows that a criterion other than "risk" reads."""
+    moments, basis, scatter, facts = pair.moments, pair.basis, pair.scatter, pair.facts
+    judge = Judge.of(moments, scatter=scatter)
     found = judge.judge(PAIR, delta=request.delta, interval=True)
     noise = noise_variances(moments)
     noise = noise if scatter is None else noise * scatter.inflation

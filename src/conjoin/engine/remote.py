@@ -40,6 +40,8 @@ from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
 if TYPE_CHECKING:
+    from conjoin.models.remote_glm import RemoteGlmRows
+    from conjoin.models.scatter import Scatter
     from conjoin.tables.roles import Roles
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
@@ -75,6 +77,10 @@ class Reduced:
         The same without the rows that have gross errors, if it is wanted and there are any.
     rows : RemoteRows, optional
         The rows, as long as their source is open.
+    scatter : Scatter (K,), optional
+        How far residuals scatter, if it was formed where the rows are.
+    cells : RemoteCells, optional
+        For classes and counts: what answers the questions of a likelihood.
     """
 
     names: tuple[str, ...]
@@ -87,6 +93,21 @@ class Reduced:
     outliers: tuple[Outlier, ...] = ()
     fewer: "Reduced | None" = None
     rows: RemoteRows | None = None
+    scatter: "Scatter | None" = None
+    cells: "RemoteCells | None" = None
+
+
+class RemoteCells(NamedTuple):
+    """Rows of classes or counts that are elsewhere, where to start, and what carries questions."""
+
+    rows: "RemoteGlmRows"
+    start: FloatArray
+    carrier: Any
+
+
+def has_rows(table: Any) -> bool:
+    """Say whether a learner can be trained: rows are in memory, or can be asked for."""
+    return not isinstance(table, Reduced) or table.rows is not None
 
 
 def rows_stay_remote(frame: nw.LazyFrame[Any], sample_rows: int | None = None) -> bool:

@@ -23,7 +23,7 @@ from conjoin.engine.hints import check_method, hint_at_classes
 from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.learner_run import add_learner
 from conjoin.engine.reading import reading, source_names
-from conjoin.engine.remote import Reduced
+from conjoin.engine.remote import Reduced, has_rows
 from conjoin.engine.remote_learner import add_remote_learner
 from conjoin.engine.single import analyse_single
 from conjoin.engine.steps import Task, find, rows_of
@@ -79,7 +79,7 @@ def _analyse(
             return single.using("separate")
 
     # 3 Search partitions. 4 Fit strategies. 5 Validate. 6 Choose. 7 Verdicts, on demand.
-    learner = make_learner(request, task.criterion)
+    learner = make_learner(request, task.criterion) if has_rows(table) else None
     first, last = split_progress(progress, 1.0 if learner is None else LINEAR_SHARE)
     found = find(task, table, study, first)
 

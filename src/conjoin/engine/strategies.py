@@ -11,7 +11,7 @@ import numpy as np
 from conjoin.engine.study import Study
 from conjoin.strategies.average import average, average_weights, is_averaged
 from conjoin.strategies.plan import Start
-from conjoin.strategies.validation import Fitted, Validated, judge_losses
+from conjoin.strategies.validation import Fitted, Validated, judge_all, judge_losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Strategies:
 def validate_strategies(fits: dict[str, Fitted], study: Study, start: Start) -> Strategies:
     """Return the losses of all strategies on held-out rows, and those of their average."""
     problem, moments = start.problem, start.problem.moments
-    validated = {name: judge_losses(one, problem) for name, one in fits.items()}
+    validated = dict(zip(fits, judge_all(list(fits.values()), problem)))
     losses = np.stack([one.losses for one in validated.values()])
     averaged = [is_averaged(name, moments) for name in fits]
     weights = average_weights(losses, averaged, moments.w, study.weights)

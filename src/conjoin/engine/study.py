@@ -122,8 +122,12 @@ def make_study(
     `dealt` are the folds of rows, if they are known already.
     """
     robust = request.verdict == "robust"
+    if isinstance(data, Reduced) and data.cells is not None:
+        cells = Likelihood.of_cells(data.cells.rows, data.cells.start)
+        shares = dataset_weights(cells.rows.w.sum(axis=1), request.weigh_by)
+        return Study(data.basis, cells, data.schema.response, shares, data.copies)
     if isinstance(data, Reduced):
-        scatter = scatter_of_folds(data.folds) if robust else None
+        scatter = (data.scatter or scatter_of_folds(data.folds)) if robust else None
         return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     family, folds = family_of(data.response), folds_for(data, request)

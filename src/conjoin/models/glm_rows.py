@@ -22,20 +22,34 @@ Pearson's statistic over phi, so that each dataset may be more or less dispersed
 distribution.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.execution import in_threads
 from conjoin.models.backing import Backing
+from conjoin.models.glm import TOLERANCE, fit_many
 from conjoin.models.glm_families import GlmFamily, RowDerivatives, probabilities
 from conjoin.models.held_out import HeldOut
 from conjoin.models.padded_rows import PaddedRows, SortedRows, padded_blocks
 from conjoin.moments import Moments
 from conjoin.moments.folds import sort_by_cell
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+class Sums(NamedTuple):
+    """G (K, F, P, P) and s (K, F, P), not divided by phi, and Pearson's statistic (K, F)."""
+
+    G: FloatArray
+    s: FloatArray
+    pearson: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +69,7 @@ class GlmRows:
         Dispersion.
     """
 
+    remote: ClassVar[bool] = False  # whether rows are elsewhere, see `models.remote_glm`
     family: GlmFamily
     stacks: Sequence[tuple[IntArray, PaddedRows]]
     sorted_rows: SortedRows
@@ -129,8 +144,8 @@ class GlmRows:
         order = np.argsort(dataset, kind="stable")
         return HeldOut(P[order], y[order].astype(np.int64), w[order], dataset[order])
 
-    def moments(self, b0: FloatArray) -> Moments:
-        """Return moments (K, F) near coefficients (K, P)."""
+    def sums(self, b0: FloatArray) -> Sums:
+        """Return information, score and Pearson's statistic (K, F) at coefficients (K, P)."""
         (K, F), P = self.n.shape, b0.shape[1]
         G, s, pearson = np.empty((K * F, P, P)), np.empty((K * F, P)), np.zeros(K * F)
         for index, rows in self.stacks:
@@ -138,9 +153,14 @@ class GlmRows:
             G[index], s[index] = rows.information(at), rows.score(at)
             if self.family.free_dispersion:
                 pearson[index] = _pearson(rows, at)
-        G, s = G.reshape(K, F, P, P) / self.phi, s.reshape(K, F, P) / self.phi
+        return Sums(G.reshape(K, F, P, P), s.reshape(K, F, P), pearson.reshape(K, F))
+
+    def moments(self, b0: FloatArray) -> Moments:
+        """Return moments (K, F) near coefficients (K, P)."""
+        found = self.sums(b0)
+        G, s = found.G / self.phi, found.s / self.phi
         if self.family.free_dispersion:
-            residual = pearson.reshape(K, F) / self.phi
+            residual = found.pearson / self.phi
         else:
             whole = s.sum(axis=1)
             inverse, rank = linalg.inverse_and_rank(G.sum(axis=1))
@@ -203,6 +223,56 @@ class GlmRows:
             by_row = eta if eta.ndim == 2 else eta.max(axis=2)
             np.maximum.at(most, index // F, np.where(rows.w > 0, by_row, 0.0).max(axis=1))
         return most
+
+    def step_shares(self, anchor: FloatArray, change: FloatArray, farthest: float) -> FloatArray:
+        """Return how far to go along a change (K, P) of coefficients (K, P): 1, 1/2, 1/4, ... (K,).
+
+        No row's eta changes by more than `farthest`.
+        """
+        return halved(self.largest_change(change), farthest)
+
+    def fit_unions(
+        self,
+        unions: Sequence[tuple[int, ...]],
+        ridge: FloatArray,
+        starts: Sequence[FloatArray],
+        tolerance: float = TOLERANCE,
+    ) -> list[FloatArray]:
+        """Return the coefficients (P,) of one fit to all rows of each union of datasets."""
+        found, every = [], self.sorted_rows
+        for members, start in zip(unions, starts):
+            own = every.places(members)
+            rows = SortedRows.one_dataset(every.X[own], every.y[own], every.w[own])
+            found.append(
+                fit_many(rows, self.family, ridge, start[None], tolerance=tolerance).beta[0]
+            )
+        return found
+
+    def total_losses(self, asked: Sequence[tuple[int, FloatArray]]) -> FloatArray:
+        """Return the loss of coefficients (P,) on all rows of a dataset, for each pair of them."""
+        rows, family, found = self.sorted_rows, self.family, []
+        for k, beta in asked:
+            own = slice(int(rows.starts[k]), int(rows.starts[k + 1]))
+            eta = rows.X[own] @ beta.reshape(-1, family.m)
+            losses = family.loss(rows.y[own], eta[:, 0] if family.m == 1 else eta)
+            found.append(float(rows.w[own] @ losses))
+        return np.array(found)
+
+    def each(
+        self, work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool
+    ) -> Iterator[Found]:
+        """Give the results for all items, in their order, from threads unless `alone`."""
+        return in_threads(work, items, alone=alone)
+
+
+def halved(largest: FloatArray, farthest: float) -> FloatArray:
+    """Return 1, 1/2, 1/4, ... (K,) so that changes of at most `largest` (K,) stay within.
+
+    >>> halved(np.array([0.5, 4.0, 4.1, 100.0]), 4.0).tolist()
+    [1.0, 1.0, 0.5, 0.03125]
+    """
+    times = np.ceil(np.log2(np.maximum(largest / farthest, 1.0)))
+    return np.asarray(0.5**times)
 
 
 def _pearson(rows: PaddedRows, at: RowDerivatives) -> FloatArray:

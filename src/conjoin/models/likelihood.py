@@ -40,6 +40,9 @@ FARTHEST = 4.0
 # Ridge on the slopes of the first, pooled fit: scikit-learn's default on standardised columns. It
 # only has to make this start finite; moments move on from there.
 POOLED_RIDGE = 1.0
+# Mean square move of eta in the last step of that fit. All else starts there, so it should not
+# depend on where it started itself: sites fit it in rounds from another start (`sites.rounds`).
+POOLED_TOLERANCE = 1e-12
 # Ridge of the datasets' own fits around the anchor. It is a thousandth of a row's worth: separable
 # data get finite coefficients, and no other fit changes visibly.
 OWN_RIDGE = 1e-3
@@ -54,7 +57,6 @@ OWN_CLOSE = 1e-6
 SURE = 2.0
 # Least dispersion of counts. A perfect fit would make it zero, and moments are divided by it.
 LEAST_DISPERSION = 1e-6
-TINY = 1e-300  # keeps a division by zero change finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +109,27 @@ class Likelihood:
         ridge = np.full(P, POOLED_RIDGE)
         ridge[: family.m] = 0.0
         whole = SortedRows.one_dataset(rows.X, rows.y, rows.w)
-        pooled = fit_many(whole, family, ridge).beta[0]
+        pooled = fit_many(whole, family, ridge, tolerance=POOLED_TOLERANCE).beta[0]
         glm_rows = GlmRows.of(rows, fold, folds, family)
         if family.free_dispersion:
             at = family.derivatives(rows.y, rows.X @ pooled)
             dispersion = rows.w @ (at.gradient**2 / at.curvature) / max(len(rows.y) - P, 1)
             glm_rows = replace(glm_rows, phi=float(max(dispersion, LEAST_DISPERSION)))
         return cls(glm_rows, np.broadcast_to(pooled, (K, P)).copy(), plan=plan)
+
+    @classmethod
+    def of_cells(cls, cells: GlmRows, start: FloatArray) -> "Likelihood":
+        """Take rows that are elsewhere, with moments near one fit of all, from a start (P,)."""
+        K, P = len(cells.n), len(start)
+        ridge = np.full(P, POOLED_RIDGE)
+        ridge[: cells.family.m] = 0.0
+        everything = tuple(range(K))
+        pooled = cells.fit_unions([everything], ridge, [start], POOLED_TOLERANCE)[0]
+        if cells.family.free_dispersion:
+            pearson = cells.without_folds.sums(np.broadcast_to(pooled, (K, P))).pearson.sum()
+            dispersion = pearson / max(cells.n.sum() - P, 1)
+            cells = replace(cells, phi=float(max(dispersion, LEAST_DISPERSION)))
+        return cls(cells, np.broadcast_to(pooled, (K, P)).copy())
 
     @cached_property
     def parts(self) -> Moments:
@@ -182,8 +198,7 @@ class Likelihood:
         moved = linalg.quadratic(change, self.moments.G) / self.moments.w
         if np.mean(moved) < close:
             return self
-        largest = self.rows.without_folds.largest_change(change)
-        share = np.minimum(1.0, FARTHEST / np.maximum(largest, TINY))
+        share = self.rows.without_folds.step_shares(self.anchor, change, FARTHEST)
         return replace(self, anchor=self.anchor + share[:, None] * change)
 
     def loss(self, beta: FloatArray) -> FloatArray:
@@ -271,40 +286,40 @@ class Joins:
         moments.
         """
         costs = np.zeros((2, len(pairs)))
+        self._fit_all([group for a, b in pairs for group in ((*a, *b), a, b)])
+        asked: list[tuple[int, FloatArray]] = []
+        for left, right in pairs:
+            joined, own = self._fit((*left, *right)), [self._fit(s) for s in (left, right)]
+            members = [(k, own[0]) for k in left] + [(k, own[1]) for k in right]
+            asked += [(k, joined) for k, _ in members] + members
+        losses = self.rows.total_losses(asked)
+        place = 0
         for i, (left, right) in enumerate(pairs):
             both = (*left, *right)
-            joint, own = self._fit(both), np.stack([self._fit(tuple(s)) for s in (left, right)])
             side = np.repeat([0, 1], [len(left), len(right)])
             m = self.moments[list(both)]
-            by_moments = _joint_fit(self.moments, both) - np.stack(
-                [_joint_fit(self.moments, s) for s in (left, right)]
-            )
+            apart = np.stack([_joint_fit(self.moments, one) for one in (left, right)])
+            by_moments = _joint_fit(self.moments, both) - apart
             share = 1 / (len(both) * m.w)
             costs[0, i] = share @ linalg.quadratic(by_moments[side], m.G)
-            added = [
-                self._loss(k, joint) - self._loss(k, own[s]) for k, s in zip(both, side.tolist())
-            ]
-            costs[1, i] = max(float(share @ np.array(added)) * 2 / self.rows.phi, 0.0)
+            joint, own_losses = losses[place : place + 2 * len(both)].reshape(2, -1)
+            place += 2 * len(both)
+            costs[1, i] = max(float(share @ (joint - own_losses)) * 2 / self.rows.phi, 0.0)
         return costs
+
+    def _fit_all(self, groups: Sequence[Sequence[int]]) -> None:
+        """Fit groups of datasets that are not known yet, all at once."""
+        keys = list(dict.fromkeys(tuple(sorted(one)) for one in groups))
+        keys = [key for key in keys if key not in self.known]
+        if not keys:
+            return
+        ridge = np.full(self.moments.p, OWN_RIDGE)
+        starts = [_joint_fit(self.moments, key) for key in keys]
+        self.known.update(zip(keys, self.rows.fit_unions(keys, ridge, starts)))
 
     def _fit(self, members: Sequence[int]) -> FloatArray:
         """Return the coefficients (P,) of one fit to all rows of some datasets."""
-        key = tuple(sorted(members))
-        if key not in self.known:
-            all_rows, family = self.rows.sorted_rows, self.rows.family
-            own = all_rows.places(key)
-            rows = SortedRows.one_dataset(all_rows.X[own], all_rows.y[own], all_rows.w[own])
-            ridge = np.full(rows.X.shape[1] * family.m, OWN_RIDGE)
-            fit = fit_many(rows, family, ridge, _joint_fit(self.moments, key)[None])
-            self.known[key] = fit.beta[0]
-        return self.known[key]
-
-    def _loss(self, k: int, beta: FloatArray) -> float:
-        """Return the loss of coefficients (P,) on dataset k."""
-        rows, family = self.rows.sorted_rows, self.rows.family
-        own = slice(int(rows.starts[k]), int(rows.starts[k + 1]))
-        eta = rows.X[own] @ beta.reshape(-1, family.m)
-        return float(rows.w[own] @ family.loss(rows.y[own], eta[:, 0] if family.m == 1 else eta))
+        return self.known[tuple(sorted(members))]
 
 
 def _joint_fit(moments: Moments, members: Sequence[int]) -> FloatArray:

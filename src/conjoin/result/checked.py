@@ -25,9 +25,17 @@ VERDICTS = ("join", "apart", "undecided")
 Check = Callable[[Any, str], None]
 
 
+class Fault(ReadError):  # noqa: N818 (it is a finding, and `fault` makes it)
+    """A part of a file cannot be used; `sentence` says which, without the kind of file."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(f"The model file cannot be used: {sentence}; {ADVICE}")
+        self.sentence = sentence
+
+
 def fault(sentence: str) -> ReadError:
     """Return the error for a file that cannot be used."""
-    return ReadError(f"The model file cannot be used: {sentence}; {ADVICE}")
+    return Fault(sentence)
 
 
 def check_content(content: Any) -> None:

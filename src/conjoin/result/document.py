@@ -67,10 +67,21 @@ def reason_of(error: Exception) -> str:
     return f"{type(error).__name__}: {text}".rstrip(" :")
 
 
+def parse(data: bytes) -> Any:
+    """Return the values of a JSON document, without numbers that JSON does not know.
+
+    Raises
+    ------
+    ValueError
+        If the bytes are no such document, or a key stands twice.
+    """
+    text = data.decode("utf-8", errors="surrogatepass")
+    return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
+
+
 def _read(path: Path) -> Any:
     try:
-        text = read_bytes(path).decode("utf-8", errors="surrogatepass")
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_distinct)
+        return parse(read_bytes(path))
     except ReadError:
         raise
     except FileNotFoundError:

@@ -5,7 +5,9 @@ losses (F, K) leave. A loss is summed over the held-out rows of a fold of a data
 or minus log-likelihoods.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from conjoin._typing import FloatArray, Progress
 from conjoin.execution import in_threads
 from conjoin.grouping.search import FindPartition
 from conjoin.models.effort import MANY_DATASETS, is_quick, is_small
+from conjoin.models.likelihood import Likelihood
 from conjoin.models.partial import SLOPES
 from conjoin.models.problem import CLOSE, Problem
 from conjoin.strategies.plan import Plan, Start
@@ -99,7 +102,11 @@ def fit_strategies(
         return Fitted(coef, fit_outside(plan.fold_refits[name], near))
 
     found: dict[str, Fitted] = {}
-    results = in_threads(fit_one, names, alone=is_quick(problem.moments))
+    alone = is_quick(problem.moments)
+    if isinstance(problem, Likelihood):  # which may ask for sums of rows that are elsewhere
+        results = problem.rows.each(fit_one, names, alone=alone)
+    else:
+        results = in_threads(fit_one, names, alone=alone)
     for name, fitted in zip(names, results):
         found[name] = fitted
         report_progress(planned + len(found), total)
@@ -115,6 +122,14 @@ def judge_losses(fitted: Fitted, problem: Problem) -> Validated:
     moments = problem.moments
     inside = np.mean([moments.sse(one) for one in fitted.fold_coef], axis=0)
     return Validated(fitted.coef, losses, kept, moments.sse(fitted.coef) - inside)
+
+
+def judge_all(fits: Sequence[Fitted], problem: Problem) -> list[Validated]:
+    """Return several strategies with their losses on held-out rows."""
+    if isinstance(problem, Likelihood) and problem.rows.remote:  # asked for all at once
+        work = partial(judge_losses, problem=problem)
+        return list(problem.rows.each(work, fits, alone=False))
+    return [judge_losses(one, problem) for one in fits]
 
 
 def validate(refit: Refit, problem: Problem) -> Validated:

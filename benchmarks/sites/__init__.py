@@ -1,0 +1,1 @@
+"""Measurements of sites that may not share rows."""

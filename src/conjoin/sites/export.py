@@ -1,0 +1,282 @@
+"""What a site sends: sums of products by dataset and fold, and no row.
+
+Rows of a site enter (`sites.rows`); an `Export` leaves, which is written to a file and described in
+words. Sums are formed around the mean of each dataset and in its own standard deviations, so that
+no digits are lost. The receiver moves them to common coordinates exactly (`sites.receive`).
+
+For numbers, the scatter of residuals around the dataset's own fit is part of it
+(`models.scatter`): verdicts need it, and it cannot be found from sums of products.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from conjoin._typing import FloatArray
+from conjoin.models.scatter import Scatter
+from conjoin.moments.folds import fold_moments
+from conjoin.result.store import checksum
+from conjoin.sites.check import scatter_discloses
+from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
+from conjoin.sites.ledger import Ledger
+from conjoin.sites.plan import NEVER, Plan
+from conjoin.sites.privacy import Budget
+from conjoin.sites.private_export import bounds_of, describe_privacy, private_dataset
+from conjoin.sites.rows import SiteRows, read_rows, refuse
+from conjoin.sites.rules import Rules
+from conjoin.version import __version__
+
+
+@dataclass(frozen=True)
+class Export:
+    """What leaves a site, as plain values.
+
+    Parameters
+    ----------
+    content : dict
+        What the file holds.
+    steps : tuple of str
+        What was done at the site so that the rules are kept.
+    left_out : int
+        Rows that were left out, because they have no target.
+    rows : SiteRows, optional
+        The rows; they stay at the site.
+    ledger : Ledger, optional
+        The site's register of exports, to which this one is added when it is saved.
+    budget : Budget, optional
+        What it spends of differential privacy.
+    """
+
+    content: dict[str, Any]
+    steps: tuple[str, ...] = ()
+    left_out: int = 0
+    rows: SiteRows | None = None
+    ledger: Ledger | None = None
+    budget: Budget | None = None
+
+    def save(self, path: str | Path) -> None:
+        """Write the file, completely or not at all; the ledger knows of it before."""
+        if self.ledger is not None and self.rows is not None:
+            about = {
+                "site": self.content["site"],
+                "plan": self.content["plan_checksum"],
+                "file": Path(path).name,
+                "checksum": checksum(self.content),
+                "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            rows = self.rows
+            self.ledger.record(
+                rows.leaving(), rows.rules, about, identity=rows.identity, budget=self.budget
+            )
+        write_document(path, EXPORT, self.content)
+
+    def describe(self) -> str:
+        """Return in words what is in the file and what is not."""
+        content = self.content
+        p = len(content["features"]) + 2
+        lines = [f"Site {content['site']!r}, target {content['plan']['target']!r}:"]
+        for one in content["datasets"]:
+            folds = len(one["n"])
+            parts = f"{folds} folds" if folds > 1 else "no folds"
+            count = folds * p * (p + 1) // 2 + 2 * p + 1
+            count += 0 if one["scatter"] is None else p * (p - 1) + 3
+            lines.append(
+                f"  {one['name']}: {sum(one['n']):,} rows, {parts}, {count:,} numbers in the file"
+            )
+        lines += ["In the file:", *(f"  {line}" for line in self._inside())]
+        lines += ["Not in the file:", *(f"  {line}" for line in NEVER)]
+        done = list(self.steps)
+        if self.left_out:
+            done.append(f"{self.left_out:,} rows without a target were left out.")
+        if done:
+            lines += ["Done before the export:", *(f"  {line}" for line in done)]
+        return "\n".join(lines)
+
+    def _inside(self) -> list[str]:
+        """Return what the file holds, in sentences."""
+        if self.content["privacy"] is not None:
+            return [
+                "Noisy sums of products of every two columns.",
+                "The declared bounds of the columns, and how large the noise is.",
+                str(self.content["privacy"]["promise"]),
+            ]
+        found = [
+            "Means and standard deviations of the columns of each dataset.",
+            "Sums of products of every two columns, for each fold.",
+            "Number of rows, and of rows at each level of a category.",
+        ]
+        if self.content["datasets"][0]["scatter"] is not None:
+            found.append("Two matrices that say how far residuals scatter.")
+        return found
+
+
+def export(
+    table: Any,
+    plan: Plan,
+    name: str,
+    *,
+    by: str | Sequence[str] | None = None,
+    rules: Rules | None = None,
+    i_know: bool = False,
+    ledger: str | Path | None = None,
+    epsilon: float | None = None,
+    delta: float = Budget.delta,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+) -> Export:
+    """Return what a site sends to the coordinator; no row of the table is in it.
+
+    Parameters
+    ----------
+    table : frame, mapping of columns, or files
+        The site's rows.
+    plan : Plan
+        What the coordinator sent.
+    name : str
+        Name of the site.
+    by : str or list of str, optional
+        Columns that name the datasets of a site that has several, such as wards.
+    rules : Rules, optional
+        Disclosure rules of the site, where they are stricter than those of the plan.
+    i_know : bool, default False
+        Whether a plan whose rules allow more than the default is accepted.
+    ledger : path, optional
+        Folder of the site's register of exports. An export that differs from an earlier one in few
+        rows is then refused.
+    epsilon : float, optional
+        Adds noise for differential privacy; the disclosure rules are not needed then.
+    delta : float, default 1e-6
+        Probability that the promise of differential privacy fails.
+    bounds : mapping of column to (low, high), optional
+        Declared ends of the columns and the target, for differential privacy. They must not come
+        from the rows.
+
+    Returns
+    -------
+    Export
+        `describe()` says in words what it holds; `save(path)` writes the file.
+
+    Raises
+    ------
+    DataError
+        If a column of the plan is missing, or if the sums would disclose rows.
+
+    Examples
+    --------
+    >>> from conjoin.sites import make_plan
+    >>> rng = np.random.default_rng(0)
+    >>> rows = {"age": rng.uniform(20, 80, 200), "cost": rng.uniform(0, 9, 200)}
+    >>> plan = make_plan({"age": "number", "cost": "number"}, "cost")
+    >>> print(export(rows, plan, "clinic_3").describe().splitlines()[1])
+      clinic_3: 200 rows, 10 folds, 73 numbers in the file
+    """
+    register = None if ledger is None else Ledger.open(ledger)
+    if epsilon is not None:
+        budget = Budget(epsilon, delta)
+        rows = read_rows(table, plan, name, by, rules, i_know=i_know, private=True)
+        content = _private(rows, budget, bounds or {}, register)
+        return Export(content, (), rows.left_out, rows, register, budget)
+    rows = read_rows(table, plan, name, by, rules, i_know=i_know)
+    if register is not None:
+        refuse(register.compare(rows.leaving(), rows.rules, rows.identity))
+    return Export(export_rows(rows), rows.steps, rows.left_out, rows, register)
+
+
+def export_rows(rows: SiteRows) -> dict[str, Any]:
+    """Return the content of a site's file."""
+    return _content(rows, [_dataset(rows, k) for k in range(len(rows.names))])
+
+
+def _private(
+    rows: SiteRows,
+    budget: Budget,
+    given: Mapping[str, tuple[float, float]],
+    register: Ledger | None,
+) -> dict[str, Any]:
+    """Return the content of a site's file with differential privacy."""
+    bounds = bounds_of(rows.plan, given)
+    spent = (0.0, 0.0)
+    if register is not None:
+        register.check_budget(budget)
+        spent = register.spent()
+    datasets, added, noise = [], {}, 0.0
+    for k, name in enumerate(rows.names):
+        own = rows.rows(k)
+        one, noise, added[name] = private_dataset(name, rows.X[own], rows.y[own], bounds, budget)
+        datasets.append(one)
+    total = (spent[0] + budget.epsilon, spent[1] + budget.delta)
+    return _content(rows, datasets, describe_privacy(budget, total, noise, added))
+
+
+def _content(
+    rows: SiteRows, datasets: list[dict[str, Any]], privacy: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    return {
+        "site": rows.site,
+        "plan": rows.plan.to_plain(),
+        "plan_checksum": rows.plan.checksum,
+        "conjoin": __version__,
+        "features": list(rows.plan.schema.features),
+        "rules": rows.rules.to_plain(),
+        "privacy": privacy,
+        "datasets": datasets,
+        "not in this file": list(NEVER),
+    }
+
+
+def _dataset(rows: SiteRows, k: int) -> dict[str, Any]:
+    """Return what leaves of one dataset."""
+    own = rows.rows(k)
+    X, y, dealt, folds = rows.X[own], rows.y[own], rows.dealt[k], rows.folds[k]
+    table = np.column_stack([X, y])
+    center = table.mean(axis=0)
+    center += (table - center).mean(axis=0)  # once more, so that a large offset costs no digits
+    scale = table.std(axis=0)
+    # The spread of a constant column is rounding.
+    scale = np.where(scale > 1e-12 * np.maximum(np.abs(center), 1e-300), scale, 1.0)
+    Z = np.column_stack([np.ones(len(y)), (table - center) / scale])
+    starts, w = np.array([0, len(y)]), np.ones(len(y))
+    moments = fold_moments(Z, Z[:, -1], w, starts, dealt.fold, folds)
+    scatter = None
+    if rows.plan.family == "gaussian" and not scatter_discloses(X, y, rows.rules):
+        scatter = _scatter(Z, starts, dealt.repeats)
+    return {
+        "name": rows.names[k],
+        "n": [int(n) for n in moments.n[0]],
+        "center": numbers(center),
+        "scale": numbers(scale),
+        "levels": _levels(rows, X),
+        "classes": _classes(rows, y),
+        "products": numbers(triangle_of(moments.G[0])),
+        "copies": int(dealt.copies[0]),
+        "scatter": scatter,
+    }
+
+
+def _scatter(Z: FloatArray, starts: Any, repeats: Any) -> dict[str, Any]:
+    """Return how far residuals scatter around the dataset's own fit."""
+    found = Scatter.of_rows(Z[:, :-1], Z[:, -1], np.ones(len(Z)), starts, repeats)
+    return {
+        "unbiased": numbers(triangle_of(found.unbiased[0])),
+        "cautious": numbers(triangle_of(found.cautious[0])),
+        "nu": float(found.nu[0]),
+        "inflation": float(found.inflation[0]),
+        "heavy": bool(found.heavy[0]),
+    }
+
+
+def _levels(rows: SiteRows, X: FloatArray) -> dict[str, int]:
+    """Return the number of rows at every level of a category, by feature."""
+    names = rows.plan.schema.features
+    low, high = rows.plan.known_ranges()
+    flags = [j for j in range(len(names)) if (low[j], high[j]) == (0.0, 1.0)]
+    return {names[j]: int(X[:, j].sum()) for j in flags if np.isin(X[:, j], (0.0, 1.0)).all()}
+
+
+def _classes(rows: SiteRows, y: FloatArray) -> list[int]:
+    """Return the number of rows of every class; none for numbers."""
+    count = len(rows.plan.schema.response.classes)
+    return np.bincount(y.astype(np.int64), minlength=count).tolist() if count else []

@@ -1,0 +1,92 @@
+from pathlib import Path
+
+import pytest
+
+import conjoin
+from conjoin.errors import ConjoinError
+from conjoin.sites import Plan, carry
+from conjoin.sites.document import ROUND, read_document
+from conjoin.sites.rounds import answer_round, check_round_content
+from conjoin.sites.rows import read_rows
+from conjoin.sites.serve import answer_file, open_rounds
+from tests.sites.clinics import (
+    Tables,
+    clinics,
+    export_all,
+    largest_difference,
+    ledger_of,
+    partition_of_rows,
+    plan_of,
+)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Sites that answer as soon as a round is written, in the same process."""
+
+    def use(tables: Tables, plan: Plan, folder: Path) -> None:
+        sites = {name: read_rows(table, plan, name) for name, table in tables.items()}
+        ledgers = {name: ledger_of(folder, name) for name in tables}
+
+        def answer_all(carrier, silent, number):
+            for name in silent:
+                path = carry.round_path(folder, name, number)
+                out = carry.answer_path(folder, name, number)
+                ledgers[name] = answer_file(sites[name], path, out, ledgers[name])
+
+        monkeypatch.setattr(carry.FolderCarrier, "_await", answer_all)
+
+    return use
+
+
+@pytest.mark.parametrize("family", ["logistic", "poisson"])
+def test_rounds_give_what_pooled_rows_give(family, quick, tmp_path):
+    tables, plan = clinics(family, rows=400), plan_of(family, folds=2)
+    paths = export_all(tables, plan, tmp_path)
+    quick(tables, plan, tmp_path)
+    found = conjoin.partition(paths)
+    pooled = partition_of_rows(tables, plan)
+    assert found.clusters == [list(tables)[:5], list(tables)[5:]]
+    assert largest_difference(found, pooled) < 1e-6
+    rounds = len(list(tmp_path.glob("clinic_1.round_*.json")))
+    assert 10 < rounds <= carry.USUAL_ROUNDS + 5
+
+
+def test_a_round_or_an_answer_that_does_not_fit_is_refused(pair, tmp_path):
+    tables, plan, paths = pair
+    with pytest.raises(ConjoinError, match="Round 1"):
+        conjoin.compare(*paths)
+    rows = {name: read_rows(table, plan, name) for name, table in tables.items()}
+    first = carry.round_path(tmp_path, "clinic_1", 1)
+    out, ledger = tmp_path / "out.json", ledger_of(tmp_path, "clinic_1")
+    with pytest.raises(ConjoinError, match="is for site 'clinic_1', but this is 'clinic_2'"):
+        answer_file(rows["clinic_2"], first, out, ledger)
+    other = read_rows(tables["clinic_1"], plan_of("logistic", folds=2), "clinic_1")
+    with pytest.raises(ConjoinError, match="belongs to another plan"):
+        answer_file(other, first, out, ledger)
+    # A replayed answer: that of the other site under this site's name.
+    for name in tables:
+        answer_file(rows[name], carry.round_path(tmp_path, name, 1),
+                    carry.answer_path(tmp_path, "clinic_1", 1), ledger)  # fmt: skip
+    carry.answer_path(tmp_path, "clinic_2", 1).write_bytes(
+        carry.answer_path(tmp_path, "clinic_1", 1).read_bytes()
+    )
+    with pytest.raises(ConjoinError, match=r"is of site 'clinic_2' to another round"):
+        conjoin.compare(*paths)
+
+
+def test_coefficients_that_single_out_rows_are_not_answered(pair, tmp_path):
+    tables, plan, paths = pair
+    with pytest.raises(ConjoinError, match="Round 1"):
+        conjoin.compare(*paths)
+    rows = read_rows(tables["clinic_1"], plan, "clinic_1")
+    content = read_document(carry.round_path(tmp_path, "clinic_1", 1), ROUND, check_round_content)
+    for question in content["questions"]:
+        question["arrays"][0] = [0.0, 5000.0, 0.0, 0.0]
+    with pytest.raises(ConjoinError, match="not answered, because it would disclose rows"):
+        answer_round(rows, content)
+    for question in content["questions"]:
+        question["arrays"][0] = [0.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ConjoinError, match="numbers in all rounds"):
+        answer_round(rows, content, sent=10_000)
+    assert open_rounds(tmp_path, "clinic_1")[0][0] == 1
