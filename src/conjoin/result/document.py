@@ -14,6 +14,7 @@ from typing import Any
 
 from conjoin.api.request import RENAMED_ARGUMENTS, RENAMED_METHODS
 from conjoin.errors import ConjoinError, ReadError
+from conjoin.files import path_of
 from conjoin.result.checked import check_content, fault
 from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum
 from conjoin.version import __version__
@@ -22,7 +23,7 @@ from conjoin.version import __version__
 MOST_BYTES = 2**30
 
 
-def read_content(path: Path) -> dict[str, Any]:
+def read_content(path: str | Path) -> dict[str, Any]:
     """Return the content of a model file.
 
     Raises
@@ -30,6 +31,7 @@ def read_content(path: Path) -> dict[str, Any]:
     ReadError
         If it is no model file, was changed, or cannot be used.
     """
+    path = path_of(path, "path")
     document = _read(path)
     name = path.name
     if not isinstance(document, dict) or document.get("format") != FORMAT:
