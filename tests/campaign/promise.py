@@ -12,14 +12,14 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import conjoin
-from conjoin.errors import ConjoinError, ConjoinWarning
+from conjoin.errors import ConjoinError, ConjoinWarning, ReadError
 from tests.campaign.cases import Case
 from tests.campaign.data import contain, container_of, joined, tables_of
 
@@ -69,6 +69,8 @@ def try_case(case: Case, seconds: float = SECONDS) -> Outcome:
                 found = _call(case, Path(name))
         except ContainerError as error:
             return Outcome("refused", "container", str(error))
+        except ReadError as error:  # of a file that conjoin wrote
+            return Outcome("ReadError", _line(error), str(error))
         except ConjoinError as error:
             found = _judge_message(error)
         except BrokenError as error:
@@ -312,7 +314,8 @@ def use_partition(result, rows, names: list[str], folder: Path) -> None:
         if not ((low <= mean) & (mean <= high)).all():
             raise BrokenError("a prediction lies outside of its interval")
         result.predict(rows, names, limit=False)
-    result.predict(rows, "a name that nobody has", on_unseen="nearest")
+    with suppress(ConjoinError):  # it needs an intercept and five rows
+        result.predict(rows, "a name that nobody has", on_unseen="nearest")
     for part in PARTS:
         result.to_frame(part)
     for name, value in result.metrics().items():

@@ -77,7 +77,11 @@ def known_target(y: Any, rows: int, response: Response) -> FloatArray:
         )
     if response.classes:
         return response.codes(values)
-    target = np.asarray(values, dtype=np.float64)
+    try:
+        target = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(v for v in values if isinstance(v, str) or not np.isscalar(v))
+        raise DataError(f"y holds {odd!r}, but the target is a number; pass numbers.") from None
     if not np.isfinite(target).all():
         raise DataError(f"y must hold one finite number for each of the {rows} rows of X.")
     if response.family == "poisson":

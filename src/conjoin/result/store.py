@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin.files import write_together
+from conjoin.files import path_of, write_together
 from conjoin.learners.beside import beside, objects_to_bytes
 from conjoin.learners.schema import LearnedSchema
 from conjoin.learners.stored import learner_to_plain, predictions_to_plain
@@ -59,7 +59,7 @@ def save(
     """
     if evidence:
         _ = result.analysis.details, result.analysis.stability
-    path, objects = Path(path), list[Any]()
+    path, objects = path_of(path, "path"), list[Any]()
     content = {**_content(result, objects), "extra": _extra(extra or {}, objects)}
     files = {}
     if objects:
