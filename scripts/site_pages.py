@@ -27,6 +27,18 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
             "conjoin.result.load": ("load",),
         },
     ),
+    "sites": (
+        "Sites",
+        "For sites that may not share rows. All of these names are in `conjoin.sites`.",
+        {
+            "conjoin.sites.plan": ("make_plan", "load_plan", "Plan"),
+            "conjoin.sites.rules": ("Rules",),
+            "conjoin.sites.export": ("export", "Export"),
+            "conjoin.sites.folder": ("open_study", "SiteFiles"),
+            "conjoin.sites.prediction": ("with_trees",),
+            "conjoin.sites.rows": ("encode",),
+        },
+    ),
     "results": (
         "Results",
         "What the functions return. All of these names are in `conjoin`.",

@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -33,3 +35,23 @@ def class_tables():
 @pytest.fixture(scope="session")
 def classes(class_tables):
     return conjoin.partition(class_tables, target="y", learner=QUICK)
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session of this machine."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, and there is no 'java' here")
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import conjoin
-from conjoin import datasets, paper, representations
+from conjoin import datasets, paper, representations, sites
 from conjoin.result.partition import Partition
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +28,9 @@ NAMES = {
         SyntheticCollection SyntheticOutcomes load_seoul_bikes load_washington_bikes
         make_class_clusters make_class_pair make_clusters make_continuum make_count_clusters
         make_pair seoul_bikes_path washington_bikes_path
+    """,
+    sites: """
+        Export Plan Rules SiteFiles encode export load_plan make_plan open_study with_trees
     """,
     paper: """
         Algorithm1 Algorithm2 Assumption2 BiFactor Bound ClassificationBounds Direct Gaussian
@@ -72,7 +75,10 @@ def test_every_public_name_is_in_the_reference():
     shown = {
         name for _, _, modules in REFERENCE.values() for names in modules.values() for name in names
     }
-    assert set(conjoin.__all__) - {"__version__", "datasets", "paper", "representations"} <= shown
+    assert (
+        set(conjoin.__all__) - {"__version__", "datasets", "paper", "representations", "sites"}
+        <= shown
+    )
     assert set(datasets.__all__) <= shown
 
 

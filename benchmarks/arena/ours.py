@@ -174,12 +174,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     description = "Run conjoin over the sets of one side of the arena."
     side, options = parse("ours", description, _add_options, arguments)
     done = frozenset() if options.rerun else read_done(options.output)
+    learned = {contestant_of(strategy) for strategy in WITH_LEARNER}
     if options.strategies_only:
         cells = product(options.sets, options.shares, options.seeds, side.own.methods)
         done |= frozenset(cells)
     for name in options.sets:
         start = time.perf_counter()
-        rows = append(run_set(side, name, options.shares, options.seeds, done), options.output)
+        found = run_set(side, name, options.shares, options.seeds, done)
+        if options.learner_only:
+            found = (row for row in found if row.contestant in learned)
+        rows = append(found, options.output)
         print(f"{name}: {len(rows)} rows, {time.perf_counter() - start:.0f} s", flush=True)
     return 0
 
@@ -188,6 +192,11 @@ def _add_options(parser: argparse.ArgumentParser, side: Side) -> None:
     add_run_options(parser, side)
     parser.add_argument(
         "--strategies-only", action="store_true", help="do not run the other partition methods"
+    )
+    parser.add_argument(
+        "--learner-only",
+        action="store_true",
+        help="store only strategies with a learner: lines alone take less time",
     )
 
 

@@ -130,7 +130,11 @@ def _known(scores: Scores, names: Sequence[str]) -> list[str]:
 
 def common(scores: Scores, shown: Sequence[str]) -> Scores:
     """Keep the sets and shares for which all contestants shown have a relative error."""
-    kept = scores.relative.index[scores.relative[list(shown)].notna().all(axis=1)]
+    return _keep(scores, scores.relative[list(shown)].notna().all(axis=1))
+
+
+def _keep(scores: Scores, rows: "pd.Series[bool]") -> Scores:
+    kept = scores.relative.index[rows]
     return replace(
         scores,
         relative=scores.relative.loc[kept],
@@ -315,6 +319,23 @@ def other_references(
     return f"\n## Other references\n\n{page.why}\n\n{shown}\n"
 
 
+def without_sets(
+    scores: Scores,
+    sets: Sequence[str],
+    strategies: Sequence[str],
+    shown: Sequence[str],
+    hindsight: bool,
+) -> str:
+    """Write the summary once more without some sets, on which a mean may depend too much."""
+    left_out = scores.relative.index.get_level_values("set").isin(sets)
+    rest = _keep(scores, pd.Series(~left_out, scores.relative.index))
+    summary = summarise(rest, strategies, shown, hindsight)
+    names = " and ".join(f"`{name}`" for name in sets)
+    table = _markdown(summary.columns, summary.to_numpy(dtype=object))
+    why = "The first table without these sets, to see how much it depends on them."
+    return f"\n## Without {names}\n\n{why} Times are those of all sets.\n\n{table}\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print or write the page of a side; return the exit code 0."""
     description = "Write the tables of one side of the arena."
@@ -328,6 +349,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scores = common(scores, shown) if options.common else scores
     text = render(scores, side.page, strategies, shown, options.hindsight)
     text += other_references(results, side.page, strategies, options.contestants)
+    if options.without:
+        text += without_sets(scores, options.without, strategies, shown, options.hindsight)
     if options.output is None:
         print(text, end="")
     else:
@@ -343,6 +366,7 @@ def _add_options(parser: argparse.ArgumentParser, side: Side) -> None:
     shown = f"a,b,c: what is shown; or {ALL}; by default {LINES}: all but trees and forests"
     add("--contestants", default=LINES, help=shown)
     add("--seeds", nargs="+", type=int, help="only these seeds; all by default")
+    add("--without", nargs="+", default=(), help="sets; a table without them is added")
     add("--common", action="store_true", help="only sets and shares that all shown have")
     add("--hindsight", action="store_true", help="also the regret to the best of all contestants")
     add("--output", type=Path, help="markdown file; printed if not given")

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from scipy.signal import lfilter
 
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.pair_tests import Geometry
@@ -34,12 +35,10 @@ Rng = np.random.Generator
 
 def smooth(rng: Rng, n: int, rho: float) -> np.ndarray:
     """Return a stationary series of variance one."""
-    found = np.empty(n)
-    found[0] = rng.standard_normal()
+    first = rng.standard_normal()
     steps = rng.standard_normal(n) * np.sqrt(1 - rho**2)
-    for i in range(1, n):
-        found[i] = rho * found[i - 1] + steps[i]
-    return found
+    steps[0] = first
+    return lfilter([1.0], [1.0, -rho], steps)
 
 
 class Setting:

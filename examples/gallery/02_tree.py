@@ -1,6 +1,6 @@
 """Which datasets join first.
 
-The merge tree of nine datasets in three true clusters. The further right a fork, the more a join
+The merge tree of nine datasets in three true clusters. The further left a fork, the more a join
 gains.
 """
 

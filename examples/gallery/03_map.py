@@ -1,6 +1,6 @@
 """What joining any two datasets is worth.
 
-Blue pairs predict better together, red ones apart.
+Blue pairs predict better together, orange ones apart.
 """
 
 from conjoin import partition

@@ -5,9 +5,17 @@ expected, and the next step. All errors are also `ValueError`, so code that does
 can catch them.
 """
 
+import contextlib
+import re
 import sys
 import warnings
 from pathlib import Path
+
+from conjoin.text import shortened
+
+# Characters without a space from which a name in a message is cut. Paths are shorter, and nobody
+# reads a name of thousands of characters.
+LONG_WORD = re.compile(r"\S{300,}")
 
 
 class ConjoinError(ValueError):
@@ -21,6 +29,9 @@ class ConjoinError(ValueError):
     ...     print(error)
     Column 'price' is empty; drop it with columns=...
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(LONG_WORD.sub(lambda found: shortened(found[0]), str(message)))
 
 
 class ArgumentError(ConjoinError):
@@ -52,9 +63,12 @@ class OutlierWarning(ConjoinWarning):
 
 
 def warn_caller(text: str, kind: type[ConjoinWarning] = ConjoinWarning) -> None:
-    """Warn with a `ConjoinWarning` at the line outside this library that made the call."""
-    home = str(Path(__file__).parent)
+    """Warn with a `ConjoinWarning` at the line outside this library that made the call.
+
+    Context managers of this library are called through `contextlib`, which made no call itself.
+    """
+    inside = str(Path(__file__).parent), contextlib.__file__
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(home):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, kind, stacklevel=level + 1)

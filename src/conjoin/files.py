@@ -6,6 +6,7 @@ never half of one. Links are written through, permissions are kept, and what is 
 folder, a device, a pipe) is refused, never replaced.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -19,6 +20,8 @@ from conjoin.errors import ArgumentError
 
 # A folder for files in the making: it names the process, so that what a kill left is recognised.
 MAKING = re.compile(r"\..*\.(\d+)-\w+\.part")
+# What a full or broken disk says only when a file is brought to it: the file is not whole then.
+LOST = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EIO") if hasattr(errno, name))
 
 
 def check_writable(path: Path, what: str) -> None:
@@ -155,12 +158,17 @@ def _finish(part: Path, target: Path) -> None:
 
 def _sync(path: Path) -> None:
     """Bring a file or folder to the disk; some file systems cannot, and that is no error."""
-    with suppress(OSError):
+    try:
         number = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+    except OSError:  # a folder that may be written to, but not read
+        return
+    try:
+        os.fsync(number)
+    except OSError as error:
+        if error.errno in LOST:
+            raise
+    finally:
+        os.close(number)
 
 
 def _replace_all(paths: Sequence[Path], folder: Path) -> None:

@@ -21,7 +21,9 @@ def quoted(names: Sequence[object], most: int = MOST_QUOTED) -> str:
     >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=1)
     ("'a', 'b'", "'a' and 2 more")
     """
-    words = ", ".join(repr(name) for name in names[:most])
+    words = ", ".join(
+        repr(shortened(name) if isinstance(name, str) else name) for name in names[:most]
+    )
     more = len(names) - most
     return f"{words} and {more} more" if more > 0 else words
 
@@ -64,15 +66,25 @@ SECRET = re.compile(
     rf"(\b(?:{SECRET_WORDS})\b)(?:(\s*[=:]\s*)(?:{QUOTED}|[^&\s\"',;)]+)|(\s+)(?:{QUOTED}))",
     re.IGNORECASE,
 )
+# The address of a database server; a password that is not escaped may hold anything but blanks.
+DATABASE = re.compile(r"(postgres(?:ql)?://)([^\s\"']+)", re.IGNORECASE)
 
 
 def without_secrets(text: str) -> str:
-    """Return a text without the passwords and keys of addresses, connection strings and SQL.
+    """Return a text without addresses of databases, and without passwords and keys.
 
-    >>> without_secrets("postgresql://me:hidden@host/shop")
-    'postgresql://me@host/shop'
+    >>> without_secrets("no table in postgresql://me:hidden@host:5432/shop")
+    'no table in postgresql://.../shop'
     >>> without_secrets("host=h password='two words' ... TOKEN 'abc'")
     'host=h password=... ... TOKEN ...'
     """
+    text = DATABASE.sub(lambda found: f"{found[1]}...{_database_name(found[2])}", text)
     text = re.sub(r"(\w+://[^\s:/@]*):\S*@", r"\1@", text)
     return SECRET.sub(lambda found: f"{found[1]}{found[2] or found[3]}...", text)
+
+
+def _database_name(rest: str) -> str:
+    """Return the last part of an address with its slash; empty if it may be part of a password."""
+    account, _, place = rest.rpartition("@")
+    found = re.fullmatch(r"[^/?]*(/[\w-]+)(\?.*|[.,;:!)]*)", place)
+    return found[1] if found and "?" not in account else ""

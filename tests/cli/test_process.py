@@ -167,18 +167,24 @@ def long_work(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("old", [None, "old"])
-def test_ctrl_c_during_a_partition_leaves_no_file(long_work, tmp_path, old):
+@pytest.mark.parametrize(
+    ("stop", "code", "said", "old"),
+    [
+        (signal.SIGINT, 130, "Interrupted.", None),
+        (signal.SIGINT, 130, "Interrupted.", "old"),
+        (signal.SIGTERM, 143, "Terminated.", "old"),
+    ],
+)
+def test_a_stopped_partition_leaves_no_file(long_work, tmp_path, stop, code, said, old):
     model = tmp_path / "model.json"
     if old:
         model.write_text(old)
     arguments = ["partition", long_work / "many.parquet", "-t", "y", "-b", "s", "--save", model]
     terminal = Terminal(arguments, tmp_path)
     terminal.read(until="Finding what to join")
-    terminal.process.send_signal(signal.SIGINT)
-    code, output = terminal.finish()
-    assert (code, output) == (130, "")
-    assert visible(terminal.text).endswith("Interrupted.\n")
+    terminal.process.send_signal(stop)
+    assert terminal.finish() == (code, "")
+    assert visible(terminal.text).endswith(f"{said}\n")
     assert "Traceback" not in terminal.text
     assert [path.read_text() for path in tmp_path.iterdir()] == ([old] if old else [])
 

@@ -6,7 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
+from conjoin.engine import curves, entries
 from conjoin.learners.boosting import Boosting
+from conjoin.moments import folds
 
 QUICK = Boosting(rounds=20, leaves=8)
 
@@ -57,3 +59,15 @@ def test_there_are_none_where_lines_hold():
     table["name"] = np.repeat(list("abcdef"), 50)
     found = conjoin.partition(table, target="y", by="name", learner=QUICK)
     assert "curves" not in found.errors
+
+
+def test_many_rows_are_worked_on_in_parts(found, walks, monkeypatch):
+    """Moments of parts of the datasets stand for rows, and give the same curves."""
+    monkeypatch.setattr(curves, "FEW_ROWS", 0)
+    monkeypatch.setattr(curves, "moments_are_small", lambda rows, design: True)
+    monkeypatch.setattr(folds, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(folds, "PART_ROWS", 100)
+    monkeypatch.setattr(entries, "PART_ROWS", 100)
+    again = conjoin.partition(walks[0], target="y", by="name", learner=QUICK)
+    assert_allclose(again.predict(walks[1]), found.predict(walks[1]), rtol=1e-6)
+    assert again.errors["curves"].error == pytest.approx(found.errors["curves"].error)

@@ -198,3 +198,22 @@ def test_adjusted_p_values_are_of_all_lines_together(result):
     lines = judged_lines(analysis.main.ledger(None), analysis._judged(), len(analysis.steps))
     p = sorted(line.p_value for line in lines)
     assert min(line.adjusted_p for line in lines) == pytest.approx(min(len(p) * p[0], 1.0))
+
+
+@pytest.mark.filterwarnings("ignore::conjoin.errors.ConjoinWarning")
+def test_rows_in_time_are_judged_by_stretches_of_time():
+    """Small datasets have no rows before the first origin, and one has a single day."""
+    rng = np.random.default_rng(0)
+    parts = []
+    for k, table in enumerate(bent_tables(datasets=6).values()):
+        days = np.arange(len(table["y"])) if k else np.full(len(table["y"]), 79)
+        parts.append({**table, "day": days + 20 * (k == 1), "by": np.full(len(days), f"d{k}")})
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = rng.permutation(len(columns["y"]))
+    rows = {name: values[order] for name, values in columns.items()}
+    found = conjoin.partition(rows, target="y", by="by", time="day", learner=QUICK)
+    lines = found.ledger()
+    judged = [line for line in lines if line.judged_by == CROSS_VALIDATION]
+    assert judged and all(math.isfinite(line.gain) for line in judged if "d0" not in line.left)
+    dealt = found.analysis.judge.dealt
+    assert dealt.unit is not None and len(dealt.fold) == 1

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.errors import ArgumentError, DataError
+from conjoin.errors import ArgumentError, ConjoinWarning, DataError
 from conjoin.report.again import commands
+from conjoin.report.cautions import order_cautions
 
 
 def table(n=60, K=3, seed=0, rho=0.0):
@@ -74,6 +75,7 @@ def test_a_dataset_that_ends_early_has_a_model_and_no_error():
     assert np.isnan(found.coefficients["s2"].error)
     assert np.isfinite(found.coefficients["s0"].error)
     assert np.isfinite(found.errors["auto"].error)
+    assert any("s2 has no rows after the first fit" in one for one in order_cautions(found))
 
 
 @pytest.mark.parametrize(
@@ -99,9 +101,41 @@ def test_one_date_and_one_person_are_refused():
         find({**data, "who": np.ones(180)}, repeat="who", ignore=["day"])
 
 
+def test_one_person_is_refused_with_a_time_too():
+    with pytest.raises(DataError, match="repeat='who' has one value in all rows"):
+        find({**table(), "who": np.ones(180)}, repeat="who", time="day")
+
+
+def test_a_dataset_of_one_person_is_named():
+    data = table()
+    who = np.where(data["store"] == "s1", "anna", data["who"].astype(str))
+    with pytest.warns(ConjoinWarning, match="one value in all rows of s1"):
+        found = find({**data, "who": who}, repeat="who", ignore=["day"])
+    lines = [one for one in found.ledger() if ("s1",) in (one.left, one.right)]
+    assert [one.verdict for one in lines] == ["undecided"]
+
+
+def test_a_gap_longer_than_the_horizon_says_what_it_does(forward):
+    found = find(table(), time="day", horizon="3 days", gap="1 week")
+    assert any("models predict 7 to 10 days after" in one for one in order_cautions(found))
+    assert not any("models predict" in one for one in order_cautions(forward))
+
+
+def test_rows_of_one_date_are_judged_together():
+    data = table()
+    twice = {name: np.concatenate([column, column]) for name, column in data.items()}
+    twice["y"] = np.concatenate([data["y"], data["y"] + 0.1])
+    found = find(twice, time="day")
+    plan = found.analysis.study.dealt.forward
+    for when in np.unique(plan.time):
+        assert len(np.unique(plan.fold[plan.time == when])) == 1
+
+
 def test_a_person_a_row_changes_no_verdict():
     data = {**table(), "who": np.arange(180)}
-    plain, single = find(data), find(data, repeat="who", ignore=["day"])
+    plain = find(data)
+    with pytest.warns(ConjoinWarning, match="repeat='who' has another value in every row"):
+        single = find(data, repeat="who", ignore=["day"])
     for one, two in zip(plain.ledger(), single.ledger()):
         assert one.verdict == two.verdict
         assert_allclose(one.interval, two.interval, rtol=1e-8)
@@ -122,3 +156,23 @@ def test_compare_takes_both(learner):
         low, high = found.interval
         widths[name] = max(high, 1e9 if np.isinf(high) else high) - low
     assert widths["time"] > 1.2 * widths["plain"]
+
+
+def test_verdicts_on_classes_and_counts_allow_for_persons():
+    rng = np.random.default_rng(3)
+    who = np.repeat(np.arange(60), 10)
+    x, shared = rng.standard_normal(600), rng.standard_normal(60)[who]
+    targets = {
+        "classes": np.where(x + 2 * shared + rng.logistic(size=600) > 0, "yes", "no"),
+        "counts": rng.poisson(np.exp(0.5 + 0.2 * x + 0.7 * shared)),
+    }
+    for kind, y in targets.items():
+        family = "poisson" if kind == "counts" else "auto"
+        parts = [
+            {"x": x[i : i + 300], "who": who[i : i + 300], "y": y[i : i + 300]} for i in (0, 300)
+        ]
+        ask = {"target": "y", "learner": "linear", "family": family}
+        plain = conjoin.compare(*parts, ignore=["who"], **ask)
+        found = conjoin.compare(*parts, repeat="who", **ask)
+        low, high = np.diff([plain.interval, found.interval], axis=1)[:, 0]
+        assert high > 1.2 * low, kind

@@ -1,6 +1,5 @@
 """The same numbers wherever the rows are: every engine is really started."""
 
-import shutil
 from importlib import import_module
 
 import dask.dataframe as dd
@@ -102,25 +101,6 @@ def test_duckdb(table, expected, rows_stay):
 def test_dask(table, expected, rows_stay):
     frame = dd.from_pandas(table, npartitions=3)
     assert_same(conjoin.partition(frame, target="sales", by="store"), expected)
-
-
-@pytest.fixture(scope="module")
-def spark():
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java, and there is no 'java' here")
-    from pyspark.sql import SparkSession
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.session.timeZone", "UTC")
-            .getOrCreate()
-        )
-        yield session
-        session.stop()
 
 
 @pytest.mark.slow

@@ -99,6 +99,15 @@ def test_other_engines_give_the_same(bent_table, here, monkeypatch, engine):
         assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
+def test_spark_gives_the_same(bent_table, here, monkeypatch, spark):
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
+    frame = spark.createDataFrame(bent_table)
+    there = conjoin.partition(frame, target="sales", by="shop", learner=QUICK)
+    for name in ("linear", "corrected", "residual", "learner named", "auto"):
+        assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-6, err_msg=name)
+
+
 def test_a_sample_teaches_and_all_rows_judge(bent_table, here, monkeypatch, tmp_path):
     found = in_duckdb(bent_table, monkeypatch, sample_rows=1300)
     assert len(found.notices) == 1

@@ -48,6 +48,16 @@ def test_trees_of_lightgbm_have_no_fault(model):
     assert tree_fault(constant, COLUMNS, 1) == ""
 
 
+def test_a_threshold_may_be_infinite():
+    """LightGBM writes one where no value is above it, and reads it again."""
+    model, X, dataset = trained()
+    number = re.search(r"^threshold=(\S+\.\S+)", model.text, flags=re.M)[1]
+    text = changed(model.text, re.escape(number), "inf")
+    assert tree_fault(text, COLUMNS, 1) == ""
+    other = TreeModel(text, model.center, model.scale, model.named, model.limited)
+    assert np.isfinite(other.predict(X, dataset)).all()
+
+
 def test_ranges_of_columns_are_left_out_and_predictions_stay():
     model, X, dataset = trained()
     text = without_ranges(model.text)

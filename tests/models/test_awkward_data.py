@@ -55,7 +55,7 @@ def test_awkward_data_stay_finite(family, change, sizes):
         assert np.isfinite(fitted.coef).all()
         assert np.isfinite(problem.loss(fitted.fold_coef)).all()
     assert np.isfinite(fit(clusters(plan.search.labels, start.hyper), problem)[0]).all()
-    moments, backing = problem.own()
+    moments, backing, _ = problem.own()
     assert all(np.isfinite(getattr(moments, name)).all() for name in FIELDS)
     judge = Judge.of(moments, backing)
     pairs = [((i,), (j,)) for i in range(4) for j in range(i)]

@@ -187,7 +187,7 @@ def test_own_moments_are_near_maximum_likelihood(family, monkeypatch):
     monkeypatch.setattr(backing_module, "LEAST_EVEN", 0.0)
     rows = Rows(family, sizes=np.array([80, 90, 120, 60]))
     problem = rows.likelihood()
-    moments, backing = problem.own()
+    moments, backing, _ = problem.own()
     own = np.linalg.solve(moments.G, moments.h[..., None])[..., 0]
     flat = 30 * np.eye(D * family.m)  # a prior so weak that each dataset is fitted alone
     wanted = penalised(rows, problem.rows.phi, np.arange(4), flat, 1e6, 1.0)

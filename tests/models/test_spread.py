@@ -1,9 +1,12 @@
 """Quantiles of held-out scores."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
-from conjoin.models.spread import PROBABILITIES, Spread, shrunk_scales
+from conjoin.models.spread import PROBABILITIES, Scales, Spread
 
 RNG = np.random.default_rng(0)
 
@@ -18,6 +21,38 @@ def test_new_rows_lie_inside_as_often_as_asked():
         assert abs(np.mean((low <= new) & (new <= high)) - level) < 0.025
 
 
+@pytest.mark.parametrize("rows", [1, 3, 6])
+def test_small_datasets_are_covered_though_their_scales_are_guessed(rows):
+    covered = []
+    for _ in range(40):
+        scale = np.exp(RNG.normal(0, 0.5, 60))
+        dataset = np.repeat(np.arange(60), rows)
+        spread = Spread.of(RNG.standard_normal(60 * rows) * scale[dataset], dataset, 60)
+        new = RNG.standard_normal((100, 60)) * scale
+        low, high = spread.ends(np.arange(60), 0.9)
+        covered.append(np.mean((low <= new) & (new <= high)))
+    assert abs(np.mean(covered) - 0.9) < 0.02
+
+
+def test_a_score_is_compared_with_a_scale_from_other_rows():
+    dataset = np.repeat(np.arange(30), 4)
+    scores = RNG.standard_normal(120) * np.exp(RNG.normal(0, 1, 30))[dataset]
+    scales = Scales.of(scores, dataset, 30)
+    found, far = scales.of_other_rows(scores, dataset), scores.copy()
+    far[0] = 100.0
+    moved = replace(scales, squares=np.bincount(dataset, far**2))
+    assert_allclose(moved.of_other_rows(far, dataset)[0], found[0])
+    assert moved.of_datasets()[0] > 2 * scales.of_datasets()[0]
+
+
+def test_scores_of_nothing_but_zero_have_a_scale():
+    dataset = np.repeat([0, 1], 4)
+    scores = np.array([0.0, 0, 0, 5, 1, -1, 2, -2])
+    scales = Scales.of(scores, dataset, 3)
+    assert np.all(np.isfinite(scales.of_other_rows(scores, dataset)))
+    assert np.all(Scales.of(0 * scores, dataset, 3).of_datasets() == 1)
+
+
 def test_many_rows_have_their_own_quantiles_and_no_rows_those_of_all():
     dataset = np.repeat([0, 1], [5000, 5000])
     scores = RNG.standard_normal(10_000) * np.array([1.0, 3.0])[dataset]
@@ -30,7 +65,7 @@ def test_many_rows_have_their_own_quantiles_and_no_rows_those_of_all():
 def test_scales_of_few_rows_are_shrunk_and_of_many_kept():
     dataset = np.repeat([0, 1, 2], [1000, 1000, 2])
     scores = RNG.standard_normal(2002) * np.array([1.0, 2.0, 30.0])[dataset]
-    found = shrunk_scales(scores, dataset, 3)
+    found = Scales.of(scores, dataset, 3).of_datasets()
     assert_allclose(found[:2], [1, 2], rtol=0.1)
     assert found[2] < 0.7 * np.sqrt(np.mean(scores[-2:] ** 2))
 

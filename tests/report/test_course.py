@@ -23,5 +23,9 @@ def test_facts_have_errors_as_shown_and_a_figure_with_a_line_each():
     found = course_facts(COURSE, measure_of("gaussian"))
     assert found["errors"]["separate"] == [2.0, 3.0]
     assert found["ahead"][1] == {"from": "7", "to": "14 days", "shown": None}
+    assert (
+        "'separate' was between 2 (from 2024-01-01 on) and 3 (from 2024-02-01 on)"
+        in (found["words"])
+    )
     assert course_figure(found).count("<polyline") == 3
     assert course_facts(None, measure_of("gaussian")) is None

@@ -11,9 +11,7 @@ def test_a_silent_site_is_reported_and_can_be_left_out(pair, tmp_path):
         *pair[2],
         *export_all({"c": clinics("logistic", sites=1, seed=7)["clinic_1"]}, pair[1], tmp_path),
     ]
-    with pytest.raises(
-        ConjoinError, match=r"did not answer round 1 within 0.01 .*--without clinic_1"
-    ):
+    with pytest.raises(ConjoinError, match=r"did not answer round 1 within 0.01 .*--without c\."):
         conjoin.partition(open_study(paths, wait=0.01))
     assert open_study(paths, without=["c"]).receive().names == ("clinic_1", "clinic_2")
     with pytest.raises(ConjoinError, match="There is no site 'x'"):

@@ -45,7 +45,7 @@ def test_queries_are_one_select():
 
 def test_reasons_have_one_line_and_no_password():
     error = duckdb.Error("IO Error: no host in postgresql://me:secret@host/shop!\nmore")
-    assert reason_of(error) == "no host in postgresql://me@host/shop"
+    assert reason_of(error) == "no host in postgresql://.../shop"
     assert reason_of(duckdb.Error("")) == "no reason given"
     assert without_secrets("host=h password=secret&x=1") == "host=h password=...&x=1"
 

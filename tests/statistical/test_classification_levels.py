@@ -124,7 +124,7 @@ class Drawn:
         rows = SortedRows(Z, y, np.ones(len(y)), starts)
         given = Likelihood.of(rows, fold, 1, self.setting.family)
         assert given.moments.p == p * self.setting.family.m
-        return Judge.of(*given.own())
+        return Judge.of(*given.own()[:2])
 
     def verdicts(self, delta=DELTA):
         pairs = [((2 * i,), (2 * i + 1,)) for i in range(len(self.X[0]))]

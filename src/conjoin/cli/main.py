@@ -1,7 +1,7 @@
 """Commands of `conjoin`. Heavy imports happen inside the commands, so that help is quick.
 
 Exit codes: 0 done, 2 bad input (one sentence on standard error), 3 a check needs a look, 130
-interrupted.
+interrupted, 143 terminated.
 """
 
 import os
@@ -27,6 +27,7 @@ from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, Unsafe
 from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.sites import app as sites
+from conjoin.cli.stops import INTERRUPTED, TERMINATED, Stops
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
@@ -46,8 +47,10 @@ class Commands(TyperGroup):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and leave with its exit code."""
         kwargs |= {"prog_name": "conjoin", "standalone_mode": False}
+        stops = Stops()
         try:
-            code = super().main(*args, **kwargs)
+            with stops.listening():
+                code = super().main(*args, **kwargs)
         except RoundsNeededError as error:  # nothing is wrong: the sites are next
             typer.echo(str(error))
             code = NEEDS_A_LOOK
@@ -58,15 +61,18 @@ class Commands(TyperGroup):
         except OSError as error:
             where = f"{str(error.filename)!r}: " if error.filename else ""
             code = _fail(f"{where}{error.strerror or error}.")
+        except MemoryError as error:
+            code = _fail(_out_of_memory(error))
         except (typer.Abort, KeyboardInterrupt):
-            code = 130
+            code = stops.code
         except RuntimeError as error:
             if str(error) != "Query interrupted":  # what DuckDB makes of Ctrl-C
                 raise
-            code = 130
-        if code == 130:
-            typer.echo("Interrupted.", err=True)
-        sys.exit(code if code in (None, 0, NEEDS_A_LOOK, 130) else 2)
+            code = stops.code
+        if code in (INTERRUPTED, TERMINATED):
+            code = stops.code  # newer versions of typer turn both into the first
+            typer.echo(stops.sentence, err=True)
+        sys.exit(code if code in (None, 0, NEEDS_A_LOOK, INTERRUPTED, TERMINATED) else 2)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command whose reader, such as head, may have seen enough."""
@@ -95,6 +101,15 @@ def _usage(error: Any) -> str:
     return f"{message.rstrip('.')}; see {command} --help."
 
 
+def _out_of_memory(error: MemoryError) -> str:
+    """Say that memory ran out, what asked for it if that is known, and what to do."""
+    what = f" ({error})" if str(error) else ""
+    return (
+        f"Memory ran out{what}. Name fewer columns with --features, or let trees learn from a "
+        "sample with --sample-rows."
+    )
+
+
 def _fail(message: str) -> int:
     typer.echo(f"Error: {printable(message)}", err=True)
     return 2
@@ -105,7 +120,8 @@ app = typer.Typer(
     cls=Commands,
     help="Decide which datasets to train together and which apart.",
     epilog="Example: conjoin partition sales.csv --target sales --by store\n\n"
-    "Exit codes: 0 done, 2 bad input, 3 a check needs a look, 130 interrupted.",
+    "Exit codes: 0 done, 2 bad input, 3 a check needs a look, 130 interrupted, "
+    "143 terminated.",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help needs half the time

@@ -31,7 +31,7 @@ from conjoin.moments.collinear import (
     precise,
     stretched,
 )
-from conjoin.moments.folds import Dealt, fold_moments
+from conjoin.moments.folds import Dealt, fold_moments_in_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,9 @@ def locate(
     t = usual.response(y)
 
     def form(basis: Basis) -> Moments:
-        return fold_moments(basis.design(X), t, weights, starts, cell, cells)
+        return fold_moments_in_parts(
+            lambda rows: basis.design(X[rows]), t, weights, starts, cell, cells
+        )
 
     def find() -> Directions | None:
         return directions_of_rows(X, weights, usual)

@@ -7,23 +7,33 @@ and trees would need many rows of every dataset.
 
 Curves are columns of the design (`learners.curves`) whose coefficients vary between datasets with
 one common variance, beside lines with a variance for each coefficient. So all is partial pooling in
-the space of rows (`models.row_space`), and variances are those of the best evidence.
+the space of rows (`models.row_space`), and variances are those of the best evidence. Where moments
+take less room than rows, they stand for them, and designs are made for some datasets at a time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from zlib import crc32
 
 import numpy as np
 
-from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.curves import MOST_KNOTS, CurveModel, kernel, knots_of, whitening
 from conjoin.learners.rows import group_count
-from conjoin.models.partial import Family, Hyper, coefficients, fit_variances, posterior_of_rows
-from conjoin.models.problem import RowLeastSquares
-from conjoin.moments import RowFolds
+from conjoin.models.partial import (
+    Family,
+    Hyper,
+    coefficients,
+    fit_variances,
+    posterior,
+    posterior_of_rows,
+)
+from conjoin.moments import Moments, RowFolds, RowMoments
+from conjoin.moments.folds import fold_moments, parts_of
 from conjoin.tables import DatasetCollection
 
 # Values of a column from which a curve may be more than a line and a bend.
@@ -34,6 +44,8 @@ SAMPLE_ROWS, VARIANCE_ROWS = 5_000, 20_000
 # Columns of the table at most, and operations of a pass over all rows at most. Beyond, curves take
 # longer than they are worth.
 MOST_COLUMNS, MOST_OPERATIONS = 60, 4e9
+# Rows up to which rows stand for moments, however many a dataset has.
+FEW_ROWS = 50_000
 # Steps of the optimiser for each column that is tried, and for the variances of the best.
 TRIAL_STEPS, STEPS = 8, 25
 # Rise of the log evidence from which curves are worth a strategy: 5 is 1 to 150.
@@ -61,20 +73,75 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class _Design:
-    """Curves of one column as columns phi (N, M) of a design."""
+    """Curves of one column, which are columns phi (n, M) of a design."""
 
     column: int
     knots: FloatArray
     width: float
-    phi: FloatArray
-    root: FloatArray
 
     @classmethod
     def of(cls, values: FloatArray, column: int) -> "_Design":
         known = values[np.isfinite(values)]
-        knots, width = knots_of(known), WIDTH * float(known.std())
-        root = whitening(knots, width)
-        return cls(column, knots, width, kernel(values, knots, width) @ root, root)
+        return cls(column, knots_of(known), WIDTH * float(known.std()))
+
+    @cached_property
+    def root(self) -> FloatArray:
+        """Q^{-1/2} (M, M)."""
+        return whitening(self.knots, self.width)
+
+    def phi(self, values: FloatArray) -> FloatArray:
+        """Return the columns of rows with these values."""
+        return kernel(values, self.knots, self.width) @ self.root
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of a table, whose designs are made when asked for."""
+
+    table: DatasetCollection
+    study: Study
+    columns: LearnerColumns
+    group: IntArray
+
+    @property
+    def p(self) -> int:
+        """Number of columns of the lines."""
+        return len(self.study.basis.scale) + int(self.study.basis.intercept)
+
+    @property
+    def groups(self) -> int:
+        return group_count(self.group)
+
+    def values(self, column: int) -> FloatArray:
+        """Return a column of the learner (N,)."""
+        return self.columns.columns[column].values(self.table.X)
+
+    def of(self, datasets: IntArray, design: _Design | None = None) -> RowFolds:
+        """Return the rows of some datasets, in ascending order, with lines and perhaps curves."""
+        sizes = np.asarray(self.table.sizes)[datasets]
+        kept = np.zeros(len(self.table.sizes), dtype=bool)
+        kept[datasets] = True
+        own = np.flatnonzero(np.repeat(kept, self.table.sizes))
+        X, basis = self.table.X[own], self.study.basis
+        Z = basis.design(X)
+        if design is not None:
+            phi = design.phi(self.columns.columns[design.column].values(X))
+            Z = np.concatenate([Z, phi], axis=1)
+        starts = np.append(0, np.cumsum(sizes))
+        t, weights = basis.response(self.table.y[own]), self.table.weights[own]
+        return RowFolds(Z, t, weights, starts, self.group[own], self.groups)
+
+    def sample(self, rows: int) -> IntArray:
+        """Return datasets, drawn by their names, with so many rows or all."""
+        sizes = np.asarray(self.table.sizes)
+        order = np.argsort([crc32(name.encode()) for name in self.table.names], kind="stable")
+        before = np.cumsum(sizes[order]) - sizes[order]
+        return np.sort(order[before < rows])
+
+    def parts(self, design: _Design) -> Iterator[RowFolds]:
+        """Give the rows of all datasets, with many rows in parts."""
+        for first, last in parts_of(self.table.starts):
+            yield self.of(np.arange(first, last), design)
 
 
 def find_curves(
@@ -84,52 +151,36 @@ def find_curves(
 
     `group` (n,) numbers the rows that are held out together.
     """
-    p = len(study.basis.scale) + int(study.basis.intercept)
-    work = len(table.y) * (p + MOST_KNOTS) ** 2
-    if not study.given.exact or p > MOST_COLUMNS or work > MOST_OPERATIONS:
+    rows = _Rows(table, study, columns, group)
+    work = len(table.y) * (rows.p + MOST_KNOTS) ** 2
+    if not study.given.exact or rows.p > MOST_COLUMNS or work > MOST_OPERATIONS:
         return None
-    X = columns.transform(table.X)
-    Z, t = study.basis.design(table.X), study.basis.response(table.y)
-    groups = group_count(group)
-    rows = RowFolds(Z, t, table.weights, table.starts, group, groups)
-    best = _best_design(rows, X, columns, _sample(table, SAMPLE_ROWS))
+    best = _best_design(rows)
     if best is None:
         return None
-    wide = RowFolds(
-        np.concatenate([Z, best.phi], axis=1), t, table.weights, table.starts, group, groups
-    )
-    hyper = fit_variances(
-        wide.take(_sample(table, VARIANCE_ROWS)),
-        _family(rows.p, len(best.knots), each=True),
-        steps=STEPS,
-    )
-    return _fit(
-        RowLeastSquares(wide), replace(hyper, relative=np.ones(rows.shape[0])), best, study, columns
-    )
+    family = _family(rows.p, len(best.knots), each=True)
+    some = _all_rows(rows.of(rows.sample(VARIANCE_ROWS), best))
+    hyper = fit_variances(some, family, steps=STEPS)
+    return _fit(rows, replace(hyper, relative=np.ones(len(table.names))), best)
 
 
-def _sample(table: DatasetCollection, rows: int) -> BoolArray:
-    """Return a mask (N,) of datasets, drawn by their names, with so many rows or all."""
-    sizes = np.asarray(table.sizes)
-    order = np.argsort([crc32(name.encode()) for name in table.names], kind="stable")
-    before = np.cumsum(sizes[order]) - sizes[order]
-    kept = np.zeros(len(sizes), dtype=bool)
-    kept[order[before < rows]] = True
-    return np.repeat(kept, sizes)
+def _all_rows(rows: RowFolds) -> RowMoments:
+    return rows.take(np.ones(len(rows.t), dtype=bool))
 
 
-def _best_design(
-    rows: RowFolds, X: FloatArray, columns: LearnerColumns, kept: BoolArray
-) -> _Design | None:
+def _best_design(rows: _Rows) -> _Design | None:
     """Return the column whose curves have the best evidence, if it is clearly better than none."""
-    base = rows.take(kept)
+    some = rows.sample(SAMPLE_ROWS)
+    base = _all_rows(rows.of(some))
     hyper = fit_variances(base, _family(rows.p, 0, each=False), steps=TRIAL_STEPS)
     best, least = None, posterior_of_rows(base, hyper).log_evidence + CLEAR
-    for j, column in enumerate(columns.columns):
-        if column.category or not _may_bend(X[:, j], rows.dataset):
+    dataset = np.repeat(np.arange(len(rows.table.sizes)), rows.table.sizes)
+    for j, column in enumerate(rows.columns.columns):
+        values = rows.values(j)
+        if column.category or not _may_bend(values, dataset):
             continue
-        design = _Design.of(X[:, j], j)
-        more = rows.take(kept, np.concatenate([rows.Z, design.phi], axis=1))
+        design = _Design.of(values, j)
+        more = _all_rows(rows.of(some, design))
         family = _family(rows.p, len(design.knots), each=False)
         hyper = fit_variances(more, family, steps=TRIAL_STEPS)
         found = posterior_of_rows(more, hyper).log_evidence
@@ -157,32 +208,54 @@ def _family(lines: int, knots: int, *, each: bool) -> Family:
     return Family("curves", lambda columns: groups)
 
 
-def _fit(
-    problem: RowLeastSquares,
-    hyper: Hyper,
-    design: _Design,
-    study: Study,
-    columns: LearnerColumns,
-) -> Curves:
+def _fit(rows: _Rows, hyper: Hyper, design: _Design) -> Curves:
     """Fit lines and curves to all rows, and outside every group."""
-    M, basis = len(design.knots), study.basis
-    p = problem.folds.p - M
-    held_out = np.empty(len(problem.folds.t))
-    for f in range(problem.folds.shape[1]):
-        own = problem.folds.fold == f
-        held_out[own] = problem.lines(coefficients(problem.outside(f), hyper))[own]
-    weights, coef = _weights(problem, hyper, design, p)
-    model = CurveModel(design.column, design.knots, design.width, weights * basis.target_scale)
+    basis, p = rows.study.basis, rows.p
+    by_parts = len(rows.table.y) > FEW_ROWS and moments_are_small(rows, design)
+    held_out, beta, mu = (_fit_moments if by_parts else _fit_rows)(rows, hyper, design)
+    weights = np.concatenate([beta[:, p:], mu[None, p:]]) @ design.root.T * basis.target_scale
+    model = CurveModel(design.column, design.knots, design.width, weights)
     total = held_out * basis.target_scale + basis.target_center
-    name = columns.names[design.column]
-    return Curves(PredictedColumn(total[:, None], model, {"column": name, "knots": M}), coef)
+    settings = {"column": rows.columns.names[design.column], "knots": len(design.knots)}
+    return Curves(PredictedColumn(total[:, None], model, settings), beta[:, :p])
 
 
-def _weights(
-    problem: RowLeastSquares, hyper: Hyper, design: _Design, p: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return weights of the kernels (K + 1, M), with those of the centre last, and lines (K, p)."""
-    post = posterior_of_rows(problem.moments, hyper)
-    beta = post.coefficients()
-    both = np.concatenate([beta[:, p:], post.mu[None, p:]])
-    return both @ design.root.T, beta[:, :p]
+def moments_are_small(rows: _Rows, design: _Design) -> bool:
+    """Say whether moments of all groups take less room than the rows."""
+    cells = len(rows.table.names) * rows.groups
+    return bool(cells * (rows.p + len(design.knots)) < len(rows.table.y))
+
+
+def _fit_rows(
+    rows: _Rows, hyper: Hyper, design: _Design
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return held-out predictions (N,), coefficients (K, columns) and their centre (columns,)."""
+    wide = rows.of(np.arange(len(rows.table.names)), design)
+    outside = [coefficients(wide.take(wide.fold != f), hyper) for f in range(rows.groups)]
+    post = posterior_of_rows(_all_rows(wide), hyper)
+    return _held_out(wide, np.stack(outside)), post.coefficients(), post.mu
+
+
+def _fit_moments(
+    rows: _Rows, hyper: Hyper, design: _Design
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Do the same with moments of groups; no more than a part of the rows has a design at once."""
+    groups = Moments.concatenate(
+        fold_moments(part.Z, part.t, part.weights, part.starts, part.fold, rows.groups)
+        for part in rows.parts(design)
+    )
+    total = groups.union(axis=1)
+    outside = np.stack([coefficients(total - groups[:, f], hyper) for f in range(rows.groups)])
+    post = posterior(total, hyper)
+    held_out, first = [], 0
+    for part in rows.parts(design):
+        last = first + part.shape[0]
+        held_out.append(_held_out(part, outside[:, first:last]))
+        first = last
+    return np.concatenate(held_out), post.beta, post.mu
+
+
+def _held_out(rows: RowFolds, outside: FloatArray) -> FloatArray:
+    """Return what fits outside groups (F, K, columns) predict for the rows of their group (N,)."""
+    found: FloatArray = np.einsum("ij,ij->i", rows.Z, outside[rows.fold, rows.dataset])
+    return found

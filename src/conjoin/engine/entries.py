@@ -27,6 +27,7 @@ from conjoin.models.glm_families import contrasts
 from conjoin.models.held_out import HeldOut
 from conjoin.models.problem import scale_of
 from conjoin.models.row_losses import row_losses
+from conjoin.moments.folds import PART_ROWS
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
 from conjoin.strategies.stacking import find_weights, share_of_gain
@@ -162,14 +163,19 @@ class Rows:
 
 def held_out_lines(fold_coef: FloatArray, study: Study, X: FloatArray, rows: Rows) -> FloatArray:
     """Return linear predictors (n, L) of rows under fits outside their folds (F, K, p)."""
-    beta = fold_coef[rows.latest, rows.dataset]
-    Z, C = study.basis.design(X), len(rows.response.classes)
-    if C > 2:
-        eta = np.einsum("ij,ijm->im", Z, beta.reshape(len(Z), -1, C - 1))
-        return eta @ contrasts(C).T
-    basis = study.basis
-    line = np.einsum("ij,ij->i", Z, beta) * basis.target_scale + basis.target_center
-    return line[:, None]
+    basis, C = study.basis, len(rows.response.classes)
+    found = []
+    for start in range(0, max(len(X), 1), PART_ROWS):  # in parts: a design takes as much as rows
+        part = slice(start, start + PART_ROWS)
+        beta = fold_coef[rows.latest[part], rows.dataset[part]]
+        Z = basis.design(X[part])
+        if C > 2:
+            eta = np.einsum("ij,ijm->im", Z, beta.reshape(len(Z), -1, C - 1))
+            found.append(eta @ contrasts(C).T)
+        else:
+            line = np.einsum("ij,ij->i", Z, beta) * basis.target_scale + basis.target_center
+            found.append(line[:, None])
+    return np.concatenate(found)
 
 
 def engine_average(fits: Mapping[str, Fitted], weights: Mapping[str, float]) -> Fitted:

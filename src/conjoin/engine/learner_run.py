@@ -92,8 +92,8 @@ def _judge_of(
     learner: Learner, learned: LearnedColumns, table: DatasetCollection, request: Request
 ) -> LearnerJudge:
     """Return what judges joins by the learner, with the larger steps that `compare` takes."""
-    asked = (table.names, request.delta, int(request.random_state))
-    return LearnerJudge.of(learner.quicker(), learned.task, table.X, *asked)
+    asked = (table, request.delta, int(request.random_state))
+    return LearnerJudge.of(learner.quicker(), learned.task, *asked)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:

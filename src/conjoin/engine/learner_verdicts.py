@@ -30,12 +30,14 @@ from conjoin.learners.paired import (
     Dealings,
     cross_validated_losses,
     deal_repeatedly,
+    dealings_in_order,
     others,
     repeats_for,
 )
 from conjoin.learners.rows import Learner, LearnerRows
 from conjoin.result.details import VERDICTS, Map
 from conjoin.result.values import CROSS_VALIDATION, Alternative, Merge
+from conjoin.tables import DatasetCollection
 
 # Joins that are judged by the learner: those that a terminal shows. Each is up to three
 # cross-validations of about a second.
@@ -77,19 +79,20 @@ class LearnerJudge:
         cls,
         learner: Learner,
         task: LearningTask,
-        X: FloatArray,
-        names: tuple[str, ...],
+        table: DatasetCollection,
         delta: float,
         seed: int,
     ) -> "LearnerJudge":
-        """Deal the rows of a task; X (n, features) are the features of the table."""
-        rows = task.rows
+        """Deal the rows of a task; rows that depend on each other stay in one fold."""
+        rows, X = replace(task.rows, past=None), table.X[task.order]
         if isinstance(learner, Blended):  # one shape of trees for each group, as in `compare`
             learner = learner.boosting
-        dealt = deal_repeatedly(X[task.order], rows, repeats_for(learner, len(rows)), seed)
+        dealt = deal_repeatedly(X, rows, repeats_for(learner, len(rows)), seed)
+        when = None if table.order is None else table.order.take(task.order)
+        dealt = dealings_in_order(dealt, X, rows.y, table.starts, when)
         # Learners that read rows in order see no trend from one dataset to the next.
         order = np.argsort(dealt.rank, kind="stable")
-        return cls(learner, rows.take(order), dealt.take(order), names, delta)
+        return cls(learner, rows.take(order), dealt.take(order), table.names, delta)
 
     def judge(
         self, steps: Sequence[Step[str]], progress: Progress | None = None
@@ -130,7 +133,8 @@ class LearnerJudge:
         rows = replace(self.rows.take(own), named=len(group) > 1)
         if len(rows) < FEWEST_ROWS or others(rows.y, rows.response) < FEWEST_OTHERS:
             return None
-        return cross_validated_losses(self.learner, rows, self.dealt.take(np.flatnonzero(own)))
+        dealt = self.dealt.take(np.flatnonzero(own))
+        return cross_validated_losses(self.learner, rows, dealt) if dealt.leave_rows else None
 
     def _verdict(self, one: Group, two: Group) -> PairedVerdict:
         """Return the verdict on a join; every dataset counts the same."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.api.request import Question, Request
 from conjoin.durations import parse_duration
-from conjoin.errors import ArgumentError, DataError
+from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.models.clustered import clustered_scatter
 from conjoin.models.effort import MANY_DATASETS
 from conjoin.models.scatter import Scatter
@@ -22,6 +22,7 @@ from conjoin.moments.forward import plan_forward
 from conjoin.moments.together import deal_together
 from conjoin.tables import DatasetCollection
 from conjoin.tables.order import RowOrder, time_in_words
+from conjoin.text import listed
 
 # Folds of classes and counts from `MANY_DATASETS` on: half of those asked for, but at least this
 # many. Every fold is a pass over all rows, and errors of many datasets are known well enough.
@@ -42,17 +43,36 @@ def deal_in_order(data: DatasetCollection, request: Question, folds: int) -> tup
     order = data.order
     if order is None:
         return dealt, folds
+    persons = 0 if order.who is None else _count_persons(data, order.who, str(request.repeat))
     if order.time is not None:
         return _deal_forward(dealt, order, request, folds)
     assert order.who is not None  # one of the two was asked for
-    persons = len(np.unique(order.who))
-    if persons < 2:
-        raise DataError(
-            f"repeat={request.repeat!r} has one value in all rows, so no row can be held out; name "
-            "the column of persons, or leave repeat out."
-        )
     folds = min(folds, persons)
     return deal_together(dealt, order.who, data.starts, folds), folds
+
+
+def _count_persons(data: DatasetCollection, who: IntArray, name: str) -> int:
+    """Return the number of persons; one in all is an error, one a row or a dataset a warning."""
+    persons = len(np.unique(who))
+    if persons < 2:
+        raise DataError(
+            f"repeat={name!r} has one value in all rows, so no row can be held out; name the "
+            "column of persons, or leave repeat out."
+        )
+    if persons == len(who):
+        warn_caller(
+            f"repeat={name!r} has another value in every row, so it changes nothing; name the "
+            "column of persons, or leave repeat out."
+        )
+    bounds = zip(data.starts[:-1].tolist(), data.starts[1:].tolist())
+    alone = [k for k, (i, j) in zip(data.names, bounds) if j - i > 1 and np.ptp(who[i:j]) == 0]
+    if alone:
+        warn_caller(
+            f"repeat={name!r} has one value in all rows of {listed(alone)}: models are judged "
+            "there without any of these rows, and verdicts have nothing to tell a person from a "
+            "dataset by."
+        )
+    return persons
 
 
 def _deal_forward(

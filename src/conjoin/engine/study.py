@@ -28,6 +28,7 @@ from conjoin.tables.schema import Schema
 
 if TYPE_CHECKING:
     from conjoin.models.scatter import Scatter
+    from conjoin.tables.order import RowOrder
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class Study:
         noise that is equal inside a dataset.
     dealt : Dealt, optional
         The fold of every row; None if rows are elsewhere.
+    order : RowOrder, optional
+        For a likelihood: the time and the person of every row, which verdicts allow for.
     """
 
     basis: Basis
@@ -94,10 +97,11 @@ class Study:
     copies: IntArray
     scatter: "Scatter | None" = None
     dealt: Dealt | None = None
+    order: "RowOrder | None" = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: not the folds of rows, which are as many as rows."""
-        return {**vars(self), "dealt": None}
+        return {**vars(self), "dealt": None, "order": None}
 
     @property
     def dispersion(self) -> float:
@@ -150,7 +154,8 @@ def make_study(
     rows = SortedRows(basis.design(X), y, w, starts)
     given = Likelihood.of(rows, *dealt.cells(folds), family, dealt.forward)
     weights = dataset_weights(given.rows.w.sum(axis=1), request.weigh_by, given.tested)
-    return Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
+    study = Study(basis, given, data.response, weights, dealt.copies, dealt=dealt)
+    return replace(study, order=data.order)
 
 
 def deal_folds(data: DatasetCollection, request: Request) -> tuple[int, Dealt]:

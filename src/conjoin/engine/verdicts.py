@@ -13,6 +13,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion.base import PairScore
 from conjoin.criterion.judge import Judge
+from conjoin.criterion.risk import known_gain
 from conjoin.engine.study import Study
 from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
@@ -21,6 +22,7 @@ from conjoin.result.values import Alternative, Merge
 from conjoin.strategies.gains import ValidatedGains
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
+from conjoin.tables.order import RowOrder
 
 NO_INTERVAL = (float("nan"), float("nan"))
 # Lines of a ledger, or datasets, up to which every gain has an interval. Each end of an interval is
@@ -38,9 +40,10 @@ def make_judge(study: Study, start: Start) -> Judge:
     problem = start.problem
     if not isinstance(problem, Likelihood):
         return Judge.of(problem.moments, scatter=study.scatter)
-    moments, backing = problem.own()
+    order = study.order or RowOrder()
+    moments, backing, scatter = problem.own(order.time, order.who)
     gains = ValidatedGains(problem, start.hyper, study.gain_scale)
-    return Judge.of(moments, backing, Joins(problem.rows, moments), gains)
+    return Judge.of(moments, backing, Joins(problem.rows, moments), gains, scatter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +111,7 @@ class Verdicts:
                 step.right,
                 step.joined,
                 answer,
-                float(gain * self.scale),
+                known_gain(gain * self.scale),
                 (float(low), float(high)) if interval else NO_INTERVAL,
                 step.score,
                 float(p),

@@ -81,8 +81,20 @@ class Dealings:
     rank: IntArray
     unit: IntArray | None = None
 
+    @property
+    def leave_rows(self) -> bool:
+        """Whether half of the rows or more, of two groups or more, are outside every fold.
+
+        Rows of one day or of one person stay in one fold, which may hold nearly all.
+        """
+        return all(
+            2 * np.count_nonzero(fold == f) <= len(fold) and np.ptp(inner[fold != f]) > 0
+            for fold, inner in zip(self.fold, self.inner)
+            for f in range(FOLDS)
+        )
+
     def take(self, order: IntArray) -> "Dealings":
-        """Return the same of rows in another order."""
+        """Return the same of some rows, or of rows in another order."""
         unit = None if self.unit is None else self.unit[order]
         return Dealings(self.fold[:, order], self.inner[:, order], self.rank[order], unit)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 Fields = dict[str, str]
 
-NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+NUMBER = r"-?(?:inf|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"  # a threshold may be infinite
 WHOLES = re.compile(r"-?\d+(?: -?\d+)*|")
 NUMBERS = re.compile(rf"{NUMBER}(?: {NUMBER})*|")
 # The objectives that `learners.boosting` trains.

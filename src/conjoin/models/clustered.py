@@ -19,12 +19,12 @@ independent, and CR3, the jackknife over clusters. With clusters of one row they
 Everything is computed from moments of clusters, so no matrix has a side of rows.
 """
 
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.models.noise import noise_variances
 from conjoin.models.ols import fit_ols
 from conjoin.models.scatter import EXACT_FIT, LEAST_NU, Scatter, inflation_of
@@ -57,22 +57,45 @@ def clustered_scatter(
     """
     moments = Moments.by_dataset(Z, t, starts, w) if moments is None else moments
     K, p = moments.shape[0], moments.p
-    sums = _Sums.zeros(K, p)
-    first = 0
-    sizes = np.diff(starts)
+    sums = ClusterSums.zeros(K, p)
+    for some in blocks_of_datasets(starts, p):
+        place, bounds, owner = sort_by_cluster(starts, cluster, some)
+        one = Moments.by_dataset(Z[place], t[place], bounds, w[place])
+        sums.add(some, one, owner, moments[some])
+    plain = Scatter.of_rows(Z, t, w, starts, moments=moments)
+    return sums.scatter(plain.heavy, moments)
+
+
+def blocks_of_datasets(starts: IntArray, p: int) -> Iterator[slice]:
+    """Return datasets whose clusters are worked on together, with p columns."""
+    first, K, sizes = 0, len(starts) - 1, np.diff(starts)
     while first < K:
         room = max(BLOCK_VALUES // p**2, 1)
         last = int(np.searchsorted(np.cumsum(sizes[first:]), room, side="right")) + first
         last = max(last, first + 1)
-        rows = slice(int(starts[first]), int(starts[last]))
-        bounds = starts[first : last + 1] - starts[first]
-        sums.add(slice(first, last), Z[rows], t[rows], w[rows], bounds, cluster[rows], moments)
+        yield slice(first, last)
         first = last
-    plain = Scatter.of_rows(Z, t, w, starts, moments=moments)
-    return sums.scatter(plain, moments)
 
 
-class _Sums:
+def sort_by_cluster(
+    starts: IntArray, cluster: IntArray, some: slice
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return rows of some datasets by cluster, where each cluster starts, and its dataset (C,).
+
+    Datasets are numbered from 0 in `some`. The starts are C + 1 numbers, like those of datasets.
+    """
+    bounds = starts[some.start : some.stop + 1]
+    dataset = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    rows = np.arange(bounds[0], bounds[-1])
+    order = np.lexsort((cluster[rows], dataset))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.diff(cluster[rows][order]) != 0
+    new[1:] |= np.diff(dataset[order]) != 0
+    begins = np.flatnonzero(new)
+    return rows[order], np.append(begins, len(order)), dataset[order][begins]
+
+
+class ClusterSums:
     """Sums over the clusters of every dataset; see the module's table."""
 
     def __init__(self, meat: FloatArray, total: FloatArray, squares: FloatArray) -> None:
@@ -80,36 +103,25 @@ class _Sums:
         self.clusters = np.zeros(len(total))
 
     @classmethod
-    def zeros(cls, K: int, p: int) -> "_Sums":
+    def zeros(cls, K: int, p: int) -> "ClusterSums":
+        """Return sums over no clusters yet."""
         return cls(np.zeros((2, K, p, p)), np.zeros(K), np.zeros(K))
 
-    def add(
-        self,
-        some: slice,
-        Z: FloatArray,
-        t: FloatArray,
-        w: FloatArray,
-        starts: IntArray,
-        cluster: IntArray,
-        moments: Moments,
-    ) -> None:
-        """Add the rows of some datasets."""
-        dataset = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        order = np.lexsort((cluster, dataset))
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = np.diff(cluster[order]) != 0
-        new[1:] |= np.diff(dataset[order]) != 0
-        begins = np.flatnonzero(new)
-        owner = dataset[order][begins]
-        one = Moments.by_dataset(Z[order], t[order], np.append(begins, len(order)), w[order])
-        whole = moments[some]
+    def add(self, some: slice, one: Moments, owner: IntArray, whole: Moments) -> None:
+        """Add the clusters of some datasets: their moments (C,) and their dataset (C,) in `some`.
+
+        `whole` are the moments of these datasets.
+        """
         root, inverse_root = _roots(whole.G)
         beta = fit_ols(whole).beta
         A = inverse_root[owner] @ one.G @ inverse_root[owner]
         score = linalg.matvec(inverse_root[owner], one.h - linalg.matvec(one.G, beta[owner]))
-        noise = noise_variances(whole)[owner] * np.maximum(one.n, 1.0)
-        r2, r3 = _corrected(linalg.symmetrise(A), score, noise)
-        K = len(starts) - 1
+        noise = noise_variances(whole)[owner]
+        # A cluster that is fitted exactly shows nothing of the noise that its rows share. It may be
+        # nothing, which is cautious for "join", or all of it, which is cautious for "apart".
+        noises = noise, noise * np.maximum(one.n, 1.0)
+        r2, r3 = _corrected(linalg.symmetrise(A), score, noises)
+        K = whole.shape[0]
         for kind, r in enumerate((r2, r3)):
             meat = linalg.sum_by(r[:, :, None] * r[:, None, :], owner, K)
             self.meat[kind, some] = linalg.symmetrise(root @ meat @ root)
@@ -118,17 +130,15 @@ class _Sums:
         self.squares[some] = np.bincount(owner, u**2, minlength=K)
         self.clusters[some] = np.bincount(owner, minlength=K)
 
-    def scatter(self, plain: Scatter, moments: Moments) -> Scatter:
-        """Return the scatter; what does not depend on clusters is that of rows."""
+    def scatter(self, heavy: BoolArray, moments: Moments) -> Scatter:
+        """Return the scatter of datasets with given moments (K,)."""
         fit = fit_ols(moments)
         most = np.maximum(self.clusters - 1, LEAST_NU)
         nu = 2 * self.total**2 / np.where(self.squares > 0, self.squares, 1.0)
         nu = np.clip(nu, LEAST_NU, most)
         df = moments.n - fit.rank
         inflation = inflation_of(self.total, fit.rss, df, fit.rank, nu)
-        return replace(
-            plain, unbiased=self.meat[0], cautious=self.meat[1], nu=nu, inflation=inflation
-        )
+        return Scatter(self.meat[0], self.meat[1], nu, heavy, inflation)
 
 
 def _roots(G: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -143,17 +153,20 @@ def _roots(G: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _corrected(
-    A: FloatArray, score: FloatArray, noise: FloatArray
+    A: FloatArray, score: FloatArray, noises: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return r2 and r3 (C, p); `noise` (C,) stands in where a cluster is fitted exactly."""
+    """Return r2 and r3 (C, p); `noises` (C,) stand in where a cluster is fitted exactly."""
     values, vectors = np.linalg.eigh(A)
     left = np.maximum(1 - values, 0.0)
     exact = left < EXACT_FIT
     along = np.einsum("cij,ci->cj", vectors, score)
-    given = np.sqrt(np.maximum(values, 0.0) * noise[:, None])
     safe = np.where(exact, 1.0, left)
     r2, r3 = (
-        np.einsum("cij,cj->ci", vectors, np.where(exact, given, along / safe**power))
-        for power in (0.5, 1.0)
+        np.einsum(
+            "cij,cj->ci",
+            vectors,
+            np.where(exact, np.sqrt(np.maximum(values, 0.0) * noise[:, None]), along / safe**power),
+        )
+        for power, noise in zip((0.5, 1.0), noises)
     )
     return r2, r3

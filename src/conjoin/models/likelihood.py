@@ -27,9 +27,11 @@ from conjoin.models.backing import Backing
 from conjoin.models.glm import fit_many
 from conjoin.models.glm_families import GlmFamily
 from conjoin.models.glm_rows import GlmRows
+from conjoin.models.glm_scatter import glm_scatter
 from conjoin.models.held_out import HeldOut
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import CLOSE, inner_parts, scale_of
+from conjoin.models.scatter import Scatter
 from conjoin.moments import Forward, Moments
 
 # Change of any row's eta by which moments are moved at most. A change of 4 takes a probability from
@@ -218,10 +220,13 @@ class Likelihood:
         rows, anchor = self.rows.of_datasets(members), self.anchor[list(members)]
         return Likelihood(rows, anchor, others, self.plan)
 
-    def own(self) -> tuple[Moments, Backing]:
+    def own(
+        self, time: FloatArray | None = None, who: IntArray | None = None
+    ) -> tuple[Moments, Backing, Scatter | None]:
         """Return moments (K,) near each dataset's own fit, and what verdicts on them rest on.
 
-        Datasets with too few rows for a fit of their own stay near the anchor.
+        Datasets with too few rows for a fit of their own stay near the anchor. Where rows have a
+        time or a person (N,), the scatter of scores allows for it; else it is None.
         """
         m = self.moments
         few = ~self.rows.without_folds.backing(self.anchor).enough(m.p // m.outputs)
@@ -235,7 +240,11 @@ class Likelihood:
             if nearer is near:
                 break
             near, beta = nearer, nearer.anchor
-        return near._with_sandwich_noise(), self.rows.without_folds.backing(near.anchor)
+        moments = near._with_sandwich_noise()
+        backing = self.rows.without_folds.backing(near.anchor)
+        if time is None and who is None:
+            return moments, backing, None
+        return moments, backing, glm_scatter(self.rows, near.anchor, moments, time, who)
 
     def _with_sandwich_noise(self) -> Moments:
         """Return the moments (K,) with noise by the sandwich where rows are overdispersed.
@@ -280,18 +289,17 @@ class Joins:
         self._fit_all([group for a, b in pairs for group in ((*a, *b), a, b)])
         asked: list[tuple[int, FloatArray]] = []
         for left, right in pairs:
-            both, own = self._fit((*left, *right)), [self._fit(s) for s in (left, right)]
+            joined, own = self._fit((*left, *right)), [self._fit(s) for s in (left, right)]
             members = [(k, own[0]) for k in left] + [(k, own[1]) for k in right]
-            asked += [(k, both) for k, _ in members] + members
+            asked += [(k, joined) for k, _ in members] + members
         losses = self.rows.total_losses(asked)
         place = 0
         for i, (left, right) in enumerate(pairs):
             both = (*left, *right)
             side = np.repeat([0, 1], [len(left), len(right)])
             m = self.moments[list(both)]
-            by_moments = _joint_fit(self.moments, both) - np.stack(
-                [_joint_fit(self.moments, s) for s in (left, right)]
-            )
+            apart = np.stack([_joint_fit(self.moments, one) for one in (left, right)])
+            by_moments = _joint_fit(self.moments, both) - apart
             share = 1 / (len(both) * m.w)
             costs[0, i] = share @ linalg.quadratic(by_moments[side], m.G)
             joint, own_losses = losses[place : place + 2 * len(both)].reshape(2, -1)

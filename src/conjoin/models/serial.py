@@ -22,7 +22,7 @@ is Kendall's (1954), with one term for each column. The covariance for "join" ta
 one standard error lower, that for "apart" one that is as much higher.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -54,43 +54,81 @@ def serial_scatter(
     """Return the scatter of rows sorted by dataset, where noise depends on the time (N,)."""
     moments = Moments.by_dataset(Z, t, starts, w) if moments is None else moments
     fit = fit_ols(moments)
-    block = np.empty(len(t), dtype=np.int64)
-    K = len(starts) - 1
-    kappa, effective = np.ones((2, K)), np.empty(K)
-    for k, (i, j) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist())):
-        residual = t[i:j] - Z[i:j] @ fit.beta[k]
-        place, mean = _series(time[i:j], residual, w[i:j])
-        T = len(mean)
-        rho, error = correlation(mean, int(fit.rank[k]))
-        C = _blocks(T, rho)
-        block[i:j] = place * C // max(T, 1)
-        kappa[:, k] = [_kappa(T, C, min(r, LARGEST)) for r in (rho - error, rho + error)]
-        effective[k] = max(T * (1 - rho) / (1 + rho), LEAST_NU)
-    found = clustered_scatter(Z, t, w, starts, block, moments)
-    by = kappa[:, :, None, None]
-    return replace(
-        found,
-        unbiased=found.unbiased * by[0],
-        cautious=found.cautious * by[1],
-        nu=np.clip(found.nu, LEAST_NU, effective),
-        inflation=found.inflation * kappa[0],
+    residual = np.concatenate(
+        [t[i:j] - Z[i:j] @ b for i, j, b in zip(starts[:-1], starts[1:], fit.beta)]
     )
+    blocks = TimeBlocks.of(residual[:, None], w, starts, time, fit.rank)
+    return blocks.raised(clustered_scatter(Z, t, w, starts, blocks.block, moments))
+
+
+@dataclass(frozen=True, eq=False)
+class TimeBlocks:
+    """Blocks of time, and what they do not show of the noise; see the module's table.
+
+    Parameters
+    ----------
+    block : array (N,)
+        The block of every row in its dataset.
+    kappa : array (2, K)
+        For "join" and for "apart".
+    effective : array (K,)
+        Independent times that are worth as much as those of a dataset.
+    """
+
+    block: IntArray
+    kappa: FloatArray
+    effective: FloatArray
+
+    @classmethod
+    def of(
+        cls, residual: FloatArray, w: FloatArray, starts: IntArray, time: FloatArray, rank: IntArray
+    ) -> "TimeBlocks":
+        """Cut datasets into blocks, by their residuals (N, m) of m linear predictors.
+
+        `rank` (K,) counts the columns that each predictor was fitted with.
+        """
+        K = len(starts) - 1
+        block = np.empty(len(time), dtype=np.int64)
+        kappa, effective = np.ones((2, K)), np.empty(K)
+        for k, (i, j) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist())):
+            place, mean = _series(time[i:j], residual[i:j], w[i:j])
+            T = len(mean)
+            rho, error = correlation(mean, int(rank[k]))
+            C = _blocks(T, rho)
+            block[i:j] = place * C // max(T, 1)
+            kappa[:, k] = [_kappa(T, C, min(r, LARGEST)) for r in (rho - error, rho + error)]
+            effective[k] = max(T * (1 - rho) / (1 + rho), LEAST_NU)
+        return cls(block, kappa, effective)
+
+    def raised(self, found: Scatter) -> Scatter:
+        """Return the scatter of the blocks, raised by what they do not show."""
+        by = self.kappa[:, :, None, None]
+        return replace(
+            found,
+            unbiased=found.unbiased * by[0],
+            cautious=found.cautious * by[1],
+            nu=np.clip(found.nu, LEAST_NU, self.effective),
+            inflation=found.inflation * self.kappa[0],
+        )
 
 
 def _series(time: FloatArray, residual: FloatArray, w: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the place (n,) of every row among the different times, and mean residuals (T,)."""
+    """Return the place (n,) of every row among the different times, and mean residuals (T, m)."""
     _, place = np.unique(time, return_inverse=True)
-    total = np.bincount(place, w)
-    mean: FloatArray = np.bincount(place, w * residual) / np.maximum(total, np.finfo(float).tiny)
-    return place.astype(np.int64), mean
+    total = np.maximum(np.bincount(place, w), np.finfo(float).tiny)
+    means = [np.bincount(place, w * one) / total for one in residual.T]
+    return place.astype(np.int64), np.stack(means, axis=1)
 
 
 def correlation(series: FloatArray, rank: int) -> tuple[float, float]:
-    """Return the correlation of neighbours, corrected for a fit of given rank, and its error."""
-    T, squares = len(series), float(series @ series)
+    """Return the correlation of neighbours, corrected for a fit of given rank, and its error.
+
+    A series (T, m) of several values has one correlation, that of all of them.
+    """
+    T, squares = len(series), float(np.sum(series**2))
     if T < 3 or squares <= 0:
         return 0.0, 0.0
-    raw = float(series[1:] @ series[:-1]) / squares * T / (T - 1)
+    raw = float(np.sum(series[1:] * series[:-1])) / squares * T / (T - 1)
     rho = (raw * T + rank) / max(T - 2 - rank, 1)
     rho = min(max(rho, 0.0), LARGEST)
     return rho, float(np.sqrt((1 - min(raw, LARGEST) ** 2) / T))

@@ -8,7 +8,8 @@ the root of its expectation, or one minus the probability of the true class.
 symbol      meaning                                                                 shape
 ==========  ======================================================================  ============
 s_k         scale of the scores of a dataset, shrunk towards that of all            (K,)
-shape       quantiles of scores over their scale, where every dataset counts alike  (L,)
+s_(i)       the same, from the other rows of the dataset of row i                   (n,)
+shape       quantiles of scores over s_(i), where every dataset counts alike        (L,)
 own         quantiles of a dataset's own scores, with BORROWED more of shape s_k    (K, L)
 unseen      quantiles of the scores of datasets that the model has not seen         (L,)
 ==========  ======================================================================  ============
@@ -16,13 +17,17 @@ unseen      quantiles of the scores of datasets that the model has not seen     
 Half a score is added beyond each end, as split conformal prediction asks: a new row is as likely to
 be the farthest as any row at hand. A dataset with few rows takes the shape of its intervals from
 the others and, as far as it has rows, the width from its own scores (empirical Bayes).
+
+A new row is no part of the scale of its dataset, so scores are compared with a scale from the other
+rows. Over a scale that has seen it, the score of one of three rows cannot be above the root of
+three, and intervals of small datasets covered 85 % where 90 % were asked for.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import digamma, ndtri, polygamma
 
 from conjoin._typing import FloatArray, IntArray
 
@@ -33,6 +38,8 @@ PROBABILITIES = np.array([*TAIL, 0.5, *(1 - p for p in reversed(TAIL))])
 # Scores that a dataset borrows from the others. With 30 rows of its own it is half and half: that
 # few say little about tails of 5 %.
 BORROWED = 30.0
+# Variance of the square of a normal score over its squared mean.
+NORMAL = 2.0
 # Points that stand for the borrowed scores: enough for the outermost probability.
 POINTS = 400
 
@@ -68,12 +75,14 @@ class Spread:
         `unseen` (n,) are the scores of the same rows under a model that has not seen their dataset;
         by default those of `scores`.
         """
-        scale = shrunk_scales(scores, dataset, K)
+        scales = Scales.of(scores, dataset, K)
+        scale = scales.of_datasets()
         count = np.bincount(dataset, minlength=K)
         equal = (1 / np.maximum(count, 1))[dataset]
         points = (np.arange(POINTS) + 0.5) / POINTS
-        standard = scores / scale[dataset]
-        borrowed = weighted_quantiles(standard, equal, points)
+        standard = scores / scales.of_other_rows(scores, dataset)
+        ends = 0.5 * float(equal @ equal) / max(float(equal.sum()), 1.0)  # half a score
+        borrowed = weighted_quantiles(standard, equal, points, ends)
         order = np.argsort(dataset, kind="stable")
         parts = np.split(scores[order], np.cumsum(count)[:-1])
         own = np.stack([_mixed(part, borrowed * s) for part, s in zip(parts, scale)])
@@ -82,7 +91,7 @@ class Spread:
         present = max(int(np.sum(count > 0)), 1)
         wide = 0.5 + (PROBABILITIES - 0.5) * (1 + 1 / present)
         reach = weighted_quantiles(far, equal, np.clip(wide, TAIL[0], 1 - TAIL[0]))
-        return cls(own, reach, weighted_quantiles(standard, equal, PROBABILITIES))
+        return cls(own, reach, weighted_quantiles(standard, equal, PROBABILITIES, ends))
 
     @classmethod
     def normal(cls, scale: FloatArray, unseen: float) -> "Spread":
@@ -126,7 +135,9 @@ def _at(table: FloatArray, probability: float) -> FloatArray:
 def _mixed(own: FloatArray, borrowed: FloatArray) -> FloatArray:
     """Return quantiles (L,) of a dataset's own scores (n,) with borrowed ones (POINTS,)."""
     weights = np.append(np.ones(len(own)), np.full(len(borrowed), BORROWED / len(borrowed)))
-    return weighted_quantiles(np.append(own, borrowed), weights, PROBABILITIES, ends=0.5)
+    # The borrowed scores have their half beyond the ends already.
+    ends = 0.5 * len(own) / (len(own) + BORROWED)
+    return weighted_quantiles(np.append(own, borrowed), weights, PROBABILITIES, ends)
 
 
 def weighted_quantiles(
@@ -145,27 +156,93 @@ def weighted_quantiles(
     return found
 
 
-def shrunk_scales(scores: FloatArray, dataset: IntArray, K: int) -> FloatArray:
-    """Return the root mean square (K,) of scores of each dataset, shrunk towards that of all.
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """Root mean squares of the scores of datasets, shrunk towards that of all.
 
     Logarithms of mean squares are normal around that of all, with a variance between datasets by
-    the method of moments (DerSimonian and Laird 1986).
+    the method of moments (DerSimonian and Laird 1986). The error of a logarithm is that of a
+    chi-squared variable with `2 n / kurtosis` degrees of freedom.
+
+    Parameters
+    ----------
+    n, squares : arrays (K,)
+        Scores of each dataset, and the sums of their squares.
+    kurtosis : float
+        Variance of the square of a score over its squared mean; 2 for normal scores.
+    centre, between : float
+        Mean and variance of the logarithms of mean squares.
+
+    Examples
+    --------
+    >>> dataset = np.repeat(np.arange(20), 3)
+    >>> scales = Scales.of(np.random.default_rng(0).standard_normal(60), dataset, 20)
+    >>> scales.of_datasets()[:3].round(1)  # equal noise: all are near one
+    array([0.9, 0.9, 0.9])
     """
-    n = np.bincount(dataset, minlength=K).astype(np.float64)
-    squares = np.bincount(dataset, scores**2, minlength=K)
-    known = (n > 0) & (squares > 0)
-    if not known.any():
-        return np.ones(K)
-    mean = squares / np.maximum(n, 1)
-    logs = np.log(np.where(known, mean, 1.0))
-    standard = scores**2 / np.where(known, mean, 1.0)[dataset]
-    # Variance of a score's square over its mean, at least that of normal scores.
-    spread = max(float(np.mean(standard**2)) - 1, 2.0)
-    error = spread / np.maximum(n, 1)
-    weight = np.where(known, 1 / error, 0.0)
-    centre = float(weight @ logs / weight.sum())
-    excess = float(weight @ (logs - centre) ** 2) - (known.sum() - 1)
-    free = weight.sum() - float(weight @ weight) / weight.sum()
-    between = max(excess / free, 0.0) if free > 0 else 0.0
-    kept = np.where(known, between / (between + error), 0.0)
-    return np.exp((centre + kept * (logs - centre)) / 2)
+
+    n: FloatArray
+    squares: FloatArray
+    kurtosis: float
+    centre: float
+    between: float
+
+    @classmethod
+    def of(cls, scores: FloatArray, dataset: IntArray, K: int) -> "Scales":
+        """Find the scales of scores (n,) of datasets (n,) numbered from 0."""
+        first = cls._of(scores, dataset, K, NORMAL)
+        # Scores over first scales, so that no wide dataset decides alone about the tails of all.
+        standard = scores / first.of_datasets()[dataset]
+        return cls._of(scores, dataset, K, max(_kurtosis(standard, dataset, K), NORMAL))
+
+    @classmethod
+    def _of(cls, scores: FloatArray, dataset: IntArray, K: int, kurtosis: float) -> "Scales":
+        n = np.bincount(dataset, minlength=K).astype(np.float64)
+        squares = np.bincount(dataset, scores**2, minlength=K).astype(np.float64)
+        found = cls(n, squares, kurtosis, 0.0, 0.0)
+        logs, error = found._logs(n, squares)
+        known = np.isfinite(error)
+        if not known.any():
+            return found
+        weight = np.where(known, 1 / error, 0.0)
+        centre = float(weight @ logs / weight.sum())
+        excess = float(weight @ (logs - centre) ** 2) - (known.sum() - 1)
+        free = weight.sum() - float(weight @ weight) / weight.sum()
+        between = max(excess / free, 0.0) if free > 0 else 0.0
+        return cls(n, squares, kurtosis, centre, between)
+
+    def of_datasets(self) -> FloatArray:
+        """Return the scale (K,) of each dataset."""
+        return self._shrunk(self.n, self.squares)
+
+    def of_other_rows(self, scores: FloatArray, dataset: IntArray) -> FloatArray:
+        """Return the scale (n,) of each row's dataset, from the other rows of the dataset."""
+        squares = self.squares[dataset]
+        rest = squares - scores**2
+        # What is left by rounding where all others are zero.
+        rest[rest < np.finfo(np.float64).eps * len(scores) * squares] = 0.0
+        return self._shrunk(self.n[dataset] - 1, rest)
+
+    def _shrunk(self, n: FloatArray, squares: FloatArray) -> FloatArray:
+        logs, error = self._logs(n, squares)
+        kept = self.between / (self.between + error)  # errors are above 0, infinite if unknown
+        found: FloatArray = np.exp((self.centre + kept * (logs - self.centre)) / 2)
+        return found
+
+    def _logs(self, n: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return logarithms of mean squares without their bias, and variances; inf if unknown."""
+        known = (n > 0) & (squares > 0)
+        half = np.where(known, n, 1.0) / self.kurtosis
+        logs = np.log(np.where(known, squares / np.maximum(n, 1.0), 1.0))
+        bias = np.where(known, digamma(half) - np.log(half), 0.0)
+        return logs - bias, np.where(known, polygamma(1, half), np.inf)
+
+
+def _kurtosis(scores: FloatArray, dataset: IntArray, K: int) -> float:
+    """Return the variance of a square over its squared mean, from pairs of rows of a dataset."""
+    n = np.bincount(dataset, minlength=K)
+    squares, fourth = (np.bincount(dataset, scores**power, minlength=K) for power in (2, 4))
+    some = n > 1
+    pairs = (squares[some] ** 2 - fourth[some]) / (n[some] - 1)  # mean: n times the fourth power
+    total = float(pairs.sum())
+    return float(fourth[some].sum()) / total - 1 if total > 0 else NORMAL

@@ -32,7 +32,7 @@ h2          sum over columns of v, mod PRIME: breaks ties        (n,)
 ==========  ===================================================  ============
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,9 @@ MOST_EXPONENT = 1000
 # draws from them again gets another one. Scales of ten or a hundred points are not fine unless rows
 # are few; a hundred values fill ten folds.
 FINE_SHARE, FINE_VALUES = 0.75, 100
+# Rows up to which the design of all rows is made at once, and rows of a part beyond: a part of ten
+# columns takes 5 MB.
+MOST_AT_ONCE, PART_ROWS = 200_000, 65_536
 
 
 @dataclass(frozen=True)
@@ -312,3 +315,37 @@ def fold_moments(
         flat.h.reshape(K, folds, p),
         *(getattr(flat, a).reshape(K, folds) for a in ("q", "n", "w")),
     )
+
+
+def fold_moments_in_parts(
+    design: Callable[[slice], FloatArray],
+    t: FloatArray,
+    weights: FloatArray,
+    starts: IntArray,
+    fold: IntArray,
+    folds: int,
+) -> Moments:
+    """Do the same where `design` returns the design of some rows.
+
+    With many rows it is asked for about `PART_ROWS` rows at a time, so that designs of all rows are
+    never there at once.
+    """
+    found = []
+    for first, last in parts_of(starts):
+        rows = slice(int(starts[first]), int(starts[last]))
+        own = starts[first : last + 1] - starts[first]
+        found.append(fold_moments(design(rows), t[rows], weights[rows], own, fold[rows], folds))
+    return found[0] if len(found) == 1 else Moments.concatenate(found)
+
+
+def parts_of(starts: IntArray) -> list[tuple[int, int]]:
+    """Return the first dataset of each part and the one after its last: about equal rows a part.
+
+    >>> parts_of(np.array([0, 10, 20]))
+    [(0, 2)]
+    """
+    K, rows = len(starts) - 1, int(starts[-1])
+    if rows <= MOST_AT_ONCE:
+        return [(0, K)]
+    begins = np.flatnonzero(np.diff(starts[:-1] // PART_ROWS, prepend=-1))
+    return list(zip(begins.tolist(), [*begins[1:].tolist(), K]))

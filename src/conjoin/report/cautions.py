@@ -6,10 +6,11 @@ details of the page, which take longer to find.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from conjoin.durations import parse_duration
 from conjoin.result.details import Details
 from conjoin.result.scores import Scored
 from conjoin.text import listed
@@ -58,6 +59,7 @@ def order_cautions(result: "Partition") -> list[str]:
             f"The models use {name!r} as a trend and extrapolate it beyond the last row. To leave "
             f"it out, and keep the order of rows, add ignore=[{name!r}]."
         )
+    found += _far_ahead(result.analysis.settings)
     early = [name for name, fit in result.coefficients.items() if math.isnan(fit.error)]
     if early:
         found.append(
@@ -65,6 +67,21 @@ def order_cautions(result: "Partition") -> list[str]:
             "so no error is known there. The models are fitted all the same."
         )
     return found
+
+
+def _far_ahead(settings: Mapping[str, Any]) -> list[str]:
+    """Say what a gap that is longer than the horizon means."""
+    gap, horizon = settings.get("gap"), settings.get("horizon")
+    if gap is None or horizon is None:
+        return []
+    late, ahead = parse_duration("gap", gap), parse_duration("horizon", horizon)
+    if late.amount <= ahead.amount:
+        return []
+    unit = "days" if late.dated or ahead.dated else "days or units of the column"
+    return [
+        f"gap={gap!r} is longer than horizon={horizon!r}: models predict {late.amount:g} to "
+        f"{late.amount + ahead.amount:g} {unit} after the last row they have seen."
+    ]
 
 
 def data_cautions(result: "Partition", details: Details | None) -> list[str]:

@@ -36,7 +36,7 @@ def course_facts(course: Course | None, measure: Measure) -> dict[str, Any] | No
             {"from": f"{low:.4g}", "to": f"{high:.4g}{unit}", "shown": measure.shown(finite(one))}
             for (low, high), one in zip(course.ahead, course.ahead_errors)
         ],
-        "words": course_in_words(course),
+        "words": f"{course_in_words(course)} {_range_in_words(course, shown)}".strip(),
         "head": measure.head,
     }
 
@@ -56,6 +56,19 @@ def course_in_words(course: Course) -> str:
                     f"{better} of {F} periods."
                 )
     return " ".join(parts)
+
+
+def _range_in_words(course: Course, shown: Mapping[str, list[float | None]]) -> str:
+    """Say between which errors the periods lie: a claim is their mean, and the next is one more."""
+    name = "auto" if "auto" in shown else next(iter(shown), "")
+    known = [(x, when) for x, when in zip(shown.get(name, ()), course.periods) if x is not None]
+    if len(known) < 2:
+        return ""
+    (least, best), (most, worst) = min(known), max(known)
+    return (
+        f"The error of '{name}' was between {least:.4g} (from {best} on) and {most:.4g} (from "
+        f"{worst} on). The next period can lie anywhere in between."
+    )
 
 
 def course_figure(found: Mapping[str, Any]) -> str:

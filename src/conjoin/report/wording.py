@@ -35,11 +35,11 @@ MOST_AS_PERCENT = 3.0
 MOST_BEHIND = 1000.0
 
 
-# What a model is fitted to, as heads of columns and lines of tables say it. "own" is strategy
-# 'separate', "cluster" is strategy 'clusters', "pooled" is strategy 'pooled', which also predicts
+# What a model is fitted to, as heads of columns and lines of tables say it. "own" is the model in a
+# cluster of one, with the prior of clusters, so not strategy 'separate'. "pooled" also predicts
 # unknown datasets. All are refitted outside the same folds, with the partition as it is.
 MODELS = {
-    "own": "own model",
+    "own": "model alone",
     "cluster": "cluster's model",
     "others": "others' model",
     "pooled": "pooled model",
@@ -82,12 +82,16 @@ KEPT_NOTE = (
     "rows."
 )
 ONE_CLUSTER_NOTE = "There is one cluster, so 'clusters' and 'pooled' are the same model."
+ONE_LEARNER_NOTE = (
+    "There is one cluster, so 'clusters' is one model of the learner for all datasets, which knows "
+    "their names. 'pooled' is one line for all."
+)
 
 
 def clusters_note(facts: Facts) -> str:
     """Say how the error of 'clusters' was found."""
     if len(facts["clusters"]) == 1:
-        return ONE_CLUSTER_NOTE
+        return ONE_CLUSTER_NOTE if facts["learner"] == "linear" else ONE_LEARNER_NOTE
     return FOUND_AGAIN_NOTE if facts["found_again"] else KEPT_NOTE
 
 

@@ -57,7 +57,7 @@ class Database:
     table : str or None
         Table, if one was named.
     label : str
-        The address for messages, without a password.
+        What messages call it: the path of a file, or the name of the database.
     """
 
     kind: str
@@ -75,6 +75,10 @@ class OpenTable:
     at_close: tuple[str, ...] = ()
 
 
+# How PostgreSQL's client names a server in its messages, with its address.
+SERVER = re.compile(r"(?:connection to )?server (?:at|on) \"[^\"]*\"(?: \([^)]*\))?(?:, port \d+)?")
+
+
 def find_database(source: str | Path) -> Database | None:
     """Return the database that a source names; None if it is a file or folder of tables."""
     text = str(source)
@@ -83,7 +87,7 @@ def find_database(source: str | Path) -> Database | None:
     if POSTGRES.match(text):
         # `Path` turns // into /.
         address = re.sub(r":/+", "://", address, count=1)
-        return Database("postgres", address, table, _label_of(address))
+        return Database("postgres", address, table, without_secrets(address))
     path = Path(os.path.abspath(os.path.expanduser(address)))
     if not address.lower().endswith(DUCKDB_ENDINGS + SQLITE_ENDINGS) or path.is_dir():
         return None
@@ -101,12 +105,6 @@ def open_database(
     if database.kind == "sqlite":
         return _open_sqlite(connection, database, query)
     return _open_attached(connection, database, query)
-
-
-def _label_of(address: str) -> str:
-    """Return an address for messages, without options and password, even an unescaped one."""
-    named = re.sub(r"(://[^:@]*):.*@", r"\1@", address)
-    return without_secrets(named.split("?")[0])
 
 
 def _kind_of_file(path: Path) -> str:
@@ -193,7 +191,8 @@ def _attach_error(database: Database, address: str, error: duckdb.Error) -> Read
         return ReadError(
             f"Database {database.label!r} cannot be opened: {reason_of(error)}; write it again."
         )
-    reason = reason_of(duckdb.Error(text.replace(address, database.label)))
+    told = SERVER.sub("the server", text.replace(address, database.label))
+    reason = reason_of(duckdb.Error(told))
     # If a password is not escaped, a part of it may appear in the reason as a host or port.
     if any(part in reason for part in _secrets(address)):
         reason = "write / and @ in a password as %2F and %40"

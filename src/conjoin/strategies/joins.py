@@ -124,9 +124,8 @@ class ValidatedJoins:
 
         The sums of a union are those of its groups, and are kept until a larger union needs them.
         """
-        wanted = dict.fromkeys(side for pair in unions.values() for side in pair)
-        wanted.update(dict.fromkeys(unions))
-        todo = sorted((g for g in wanted if g not in self._known), key=lambda g: (len(g), g))
+        sides = {side for pair in unions.values() for side in pair}
+        todo = sorted((sides | set(unions)) - set(self._known), key=lambda g: (len(g), g))
         most = _together(self.folds)
         held: dict[Group, Sums] = {}
         stack: dict[Group, Sums] = {}
@@ -138,7 +137,9 @@ class ValidatedJoins:
                 sums = self._sums(group)
             else:
                 sums = tuple(x + y for x, y in zip(one, two))
-            held[group] = stack[group] = sums
+            stack[group] = sums
+            if group in sides:
+                held[group] = sums
             if len(stack) == most:
                 self._fit_stack(stack)
                 stack = {}

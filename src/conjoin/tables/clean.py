@@ -36,17 +36,27 @@ def collect_clean(
 
     With `blocks` each dataset is a file, and rows are counted inside it.
     """
-    found = None if roles.category or roles.time or roles.repeat else _clean_rows(data, roles)
-    if found is None:
-        return None
-    columns, names, codes = found
+    found = clean_rows(data, roles)
+    counted = blocks or is_mapping_of_tables(data)
+    return None if found is None else of_clean_rows(found, roles, fewest, family, counted)
+
+
+def of_clean_rows(
+    rows: CleanRows, roles: Roles, fewest: int, family: str, blocks: bool
+) -> DatasetCollection:
+    """Return the collection of clean rows, whose columns are used up."""
+    columns, names, codes = rows
     used = roles.feature_columns(columns)
-    X = np.stack([columns[c].astype(np.float64) for c in used], axis=1)
-    encodings = tuple(
-        Flag(c) if columns[c].dtype.kind == "b" else Number(c, float(mean))
-        for c, mean in zip(used, X.mean(axis=0))
-    )
     target = columns[roles.target]
+    X, flags = np.empty((len(target), len(used))), []
+    for j, c in enumerate(used):
+        column = columns.pop(c)  # so that a copy is free again before the next is made
+        X[:, j] = column
+        flags.append(column.dtype.kind == "b")
+    encodings = tuple(
+        Flag(c) if flag else Number(c, float(mean))
+        for c, flag, mean in zip(used, flags, X.mean(axis=0))
+    )
     y: FloatArray = target.astype(np.float64)
     response = Response()
     if family == "logistic" or (family == "auto" and target.dtype.kind == "b"):
@@ -55,13 +65,14 @@ def collect_clean(
         response = Response(family)
     w = columns[roles.weights].astype(np.float64) if roles.weights else None
     schema = Schema(roles, encodings, response=response)
-    counted = blocks or is_mapping_of_tables(data)
-    positions = positions_inside(codes) if counted else np.arange(len(y))
+    positions = positions_inside(codes) if blocks else np.arange(len(y))
     return assemble(EncodedRows(X, y, w, names, codes, positions), schema, fewest)
 
 
-def _clean_rows(data: Any, roles: Roles) -> CleanRows | None:
+def clean_rows(data: Any, roles: Roles) -> CleanRows | None:
     """Return columns, dataset names and the dataset of every row; None if data is not clean."""
+    if roles.category or roles.time or roles.repeat:
+        return None
     if is_mapping_of_tables(data):
         return None if roles.by else _clean_tables(data, roles)
     if len(roles.by) != 1 or not _has_clean_types(data, roles):

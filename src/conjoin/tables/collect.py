@@ -28,7 +28,7 @@ from conjoin.tables.checks import (
     warn_dropped_rows,
     warn_unknown_rows,
 )
-from conjoin.tables.clean import collect_clean
+from conjoin.tables.clean import clean_rows, collect_clean, of_clean_rows
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import (
     Frame,
@@ -147,9 +147,10 @@ def _collect(
     frame, roles = one_frame(data, roles, columns)
     if isinstance(frame, nw.LazyFrame):
         frame = fetch(frame, roles)
-        clean = collect_clean(frame.to_native(), roles, fewest, family, blocks)
-        if clean is not None:
-            return clean
+        rows = clean_rows(frame.to_native(), roles)
+        if rows is not None:
+            del frame  # the rows are copies, so that memory holds them once
+            return of_clean_rows(rows, roles, fewest, family, blocks)
     return _of_frame(frame, roles, missing, fewest, family, blocks=blocks)
 
 

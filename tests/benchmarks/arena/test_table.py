@@ -72,9 +72,24 @@ def test_pages_of_the_documentation_are_written_from_the_stored_results(
 def test_the_page_on_learners_is_written_from_the_stored_results(tmp_path: Path) -> None:
     output = tmp_path / "page.md"
     asked = ["--contestants", ",".join(SHOWN), "--seeds", "0", "--common", "--hindsight"]
+    asked += ["--without", "parkinsons_total", "parkinsons_motor"]
     assert table.main(["regression", *asked, "--output", str(output)]) == 0
     page = ROOT / "docs" / "learners-arena.md"
     assert output.read_text(encoding="utf-8") == page.read_text(encoding="utf-8")
+
+
+def test_a_table_without_some_sets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = tmp_path / "results.csv"
+    more = [{**row, "set": "other", "error": row["error"] and 2.0} for row in ROWS]
+    pd.DataFrame([*ROWS, *more]).to_csv(stored, index=False)
+    asked = ["regression", "--results", str(stored), "--contestants", "all"]
+    table.main(asked)
+    first = capsys.readouterr().out
+    table.main([*asked, "--without", "other"])
+    printed = capsys.readouterr().out
+    assert printed.startswith(first)
+    assert "## Without `other`" in printed[len(first) :]
+    assert "| pooled | 1.000 |" in printed[len(first) :]
 
 
 def test_trees_are_shown_where_asked_for(
