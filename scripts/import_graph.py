@@ -18,7 +18,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "conjoin"
 # A room may import from rooms before it. Rooms of one line do not import each other.
 ORDER = (
-    ("_typing", "errors", "version", "text"),
+    ("_typing", "version", "text"),
+    ("errors",),  # names in messages are cut short
     ("checks", "durations"),
     ("strategies names",),  # strategies/__init__.py: names only
     ("api.described",),  # how options are described
@@ -54,7 +55,8 @@ FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__in
          "estimators.join.__init__", "representations.embedding.embed", "cli.paper.algorithm1",
          "cli.paper.algorithm2", "cli.paper.algorithm3", "cli.paper.bounds",
          "cli.reproduce.reproduce", "cli.main.assign", "cli.main.partition", "cli.sites.plan",
-         "cli.sites.export", "cli.sites.answer", "cli.sites.serve", "sites.export.export")  # fmt: skip
+         "cli.sites.export", "cli.sites.answer", "cli.sites.serve",
+         "sites.export.export")  # fmt: skip
 
 
 @dataclass
