@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types tests docs methods-note package oldest tables paper axe screenshots clean
+.PHONY: demo test lint types tests docs methods-note package oldest campaign tables paper axe screenshots clean
 
 # A real table with a handful of clusters: bikes in Washington by day of the week.
 demo: $(VENV)/.installed
@@ -41,6 +41,12 @@ oldest:
 	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt . pandas polars pytest hypothesis
 	build/oldest/bin/python -m pytest -q -p no:cacheprovider -m "not slow" $(OLDEST)
 OLDEST := tests/datasets tests/report/test_frames.py tests/report/test_summary.py
+
+# Random hostile cases over the public interface; seed and count are printed, the result is stored.
+CASES ?= 200000
+SEED ?= 0
+campaign: $(VENV)/.test-installed
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m scripts.campaign --cases $(CASES) --seed $(SEED) --workers 2 --store
 
 # The paper's synthetic tables, written to experiments/.
 tables: $(VENV)/.installed

@@ -18,7 +18,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "conjoin"
 # A room may import from rooms before it. Rooms of one line do not import each other.
 ORDER = (
-    ("_typing", "errors", "version", "text"),
+    ("_typing", "version", "text"),
+    ("errors",),  # names in messages are cut short
     ("checks", "durations"),
     ("strategies names",),  # strategies/__init__.py: names only
     ("api.described",),  # how options are described

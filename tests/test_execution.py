@@ -65,10 +65,8 @@ def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
-def test_small_matrices_keep_the_linear_algebra_on_one_thread():
+def test_the_linear_algebra_stays_on_one_thread():
     before = blas_threads()
-    with execution.small_matrices(execution.SMALL_COLUMNS):
+    with execution.one_thread():
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
-    with execution.small_matrices(execution.SMALL_COLUMNS + 1):
-        assert blas_threads() == before

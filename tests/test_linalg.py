@@ -122,3 +122,14 @@ def test_definite_solve_equals_solve():
     G = np.swapaxes(X, 1, 2) @ X
     assert_allclose(linalg.definite_solve(G, b), linalg.solve(G, b), rtol=1e-6)
     assert_allclose(linalg.definite_solve(G[:7], b[:7]), linalg.solve(G[:7], b[:7]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("p", [2, 60])
+def test_definite_quadratic_where_rounding_hides_that_it_is_definite(p):
+    """q + 1 is q at 1e17: the bordered matrix has no Cholesky factor any more."""
+    b = np.full((1, p), 1e17)
+    M = np.eye(p)[None] * 1e17 + 1e17
+    most = np.array([b[0] @ np.linalg.solve(M[0], b[0]) * (1 - 1e-14)])
+    rest, logdet = linalg.definite_quadratic(M, b, most)
+    assert 0 <= rest[0] <= 1e-10 * most[0]
+    assert logdet == pytest.approx(np.linalg.slogdet(M)[1])

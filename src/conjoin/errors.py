@@ -6,9 +6,16 @@ can catch them.
 """
 
 import contextlib
+import re
 import sys
 import warnings
 from pathlib import Path
+
+from conjoin.text import shortened
+
+# Characters without a space from which a name in a message is cut. Paths are shorter, and nobody
+# reads a name of thousands of characters.
+LONG_WORD = re.compile(r"\S{300,}")
 
 
 class ConjoinError(ValueError):
@@ -22,6 +29,9 @@ class ConjoinError(ValueError):
     ...     print(error)
     Column 'price' is empty; drop it with columns=...
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(LONG_WORD.sub(lambda found: shortened(found[0]), str(message)))
 
 
 class ArgumentError(ConjoinError):

@@ -15,9 +15,6 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-# Columns up to which the linear algebra library stays on one thread. Multiplying two matrices of 64
-# columns takes tens of microseconds, about as long as waking a thread; larger ones gain from it.
-SMALL_COLUMNS = 64
 # Threads at most. It bounds memory, since each thread holds stacks of matrices of all datasets; the
 # work is about eight strategies, so more threads would mostly wait for the slowest.
 MOST_WORKERS = 4
@@ -30,11 +27,12 @@ Found = TypeVar("Found")
 
 
 @contextmanager
-def small_matrices(columns: int) -> Iterator[None]:
-    """Keep the linear algebra library on one thread while matrices are small."""
-    if columns > SMALL_COLUMNS:
-        yield
-        return
+def one_thread() -> Iterator[None]:
+    """Keep the linear algebra library on one thread.
+
+    With several it cuts sums of large matrices (from some 64 columns on) into other parts, so the
+    last digits would depend on the number of processors. Small ones do not gain from threads.
+    """
     with threadpool_limits(limits=1, user_api="blas"):
         yield
 

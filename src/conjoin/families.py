@@ -25,6 +25,7 @@ MOST_CLASSES = 50
 # column is an identifier.
 FEWEST_ROWS_PER_CLASS = 2
 LARGEST_LOG = 700.0  # exp(709.8) is the largest double; a larger logarithm would become inf
+LARGEST_COUNT = 1e12  # fits of logarithms follow means up to 1e13 (`models.glm_families`)
 
 Label: TypeAlias = str | int | float | bool
 
@@ -181,11 +182,16 @@ def _refuse_continuous(classes: Sequence[Any], target: str) -> None:
 
 
 def check_counts(y: AnyArray, target: str) -> None:
-    """Raise an error if a count (rows,) is below zero."""
+    """Raise an error if a count (rows,) is below zero, or too large for its logarithm's fit."""
     if (y < 0).any():
         raise DataError(
             f"Target {target!r} is {y.min():g} in a row, but family='poisson' is for counts, which "
             "cannot be negative; choose family='gaussian'."
+        )
+    if (y > LARGEST_COUNT).any():
+        raise DataError(
+            f"Target {target!r} is {y.max():g} in a row, which is too large for family='poisson'; "
+            f"expected counts up to {LARGEST_COUNT:g}. Use a larger unit, or family='gaussian'."
         )
 
 

@@ -24,6 +24,13 @@ MAKING = re.compile(r"\..*\.(\d+)-\w+\.part")
 LOST = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EIO") if hasattr(errno, name))
 
 
+def path_of(path: object, what: str) -> Path:
+    """Return the path of a file; `what` names it in the message if there is none."""
+    if isinstance(path, (str, os.PathLike)):
+        return Path(path)
+    raise ArgumentError(f"{what}={path!r} is no file; expected a name such as 'stores.json'.")
+
+
 def check_writable(path: Path, what: str) -> None:
     """Raise an error if a file can surely not be written; `what` names it in the message."""
     target = _target_of(path)

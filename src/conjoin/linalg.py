@@ -214,16 +214,30 @@ def definite_quadratic(
         bordered = np.empty((K, p + 1, p + 1))
         bordered[:, :p, :p], bordered[:, :p, p], bordered[:, p, :p] = M, b, b
         bordered[:, p, p] = most
-        pivots = np.diagonal(np.linalg.cholesky(bordered), axis1=-2, axis2=-1)
+        try:
+            pivots = np.diagonal(np.linalg.cholesky(bordered), axis1=-2, axis2=-1)
+        except np.linalg.LinAlgError:
+            return _rest_and_logdet(M, b, most)
         return pivots[:, p] ** 2, 2 * np.sum(np.log(pivots[:, :p]), axis=-1)
     rest, logdet = np.empty(K), np.empty(K)
     for k, (one, right) in enumerate(zip(M, b)):
         factor, solved, failed = lapack.dposv(one.T, right, lower=1)
         if failed:
-            raise np.linalg.LinAlgError("Matrix is not positive definite")
-        rest[k] = most[k] - right @ solved
+            return _rest_and_logdet(M, b, most)
+        rest[k] = max(most[k] - right @ solved, 0.0)
         logdet[k] = 2 * np.sum(np.log(np.diagonal(factor)))
     return rest, logdet
+
+
+def _rest_and_logdet(
+    M: FloatArray, b: FloatArray, most: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return what `definite_quadratic` does where rounding hides that matrices are definite.
+
+    Where entries reach 1e16, the difference between `most` and b'M^-1 b is below their rounding.
+    """
+    solved = np.linalg.solve(M, b[..., None])[..., 0]
+    return np.maximum(most - dot(b, solved), 0.0), np.linalg.slogdet(M)[1]
 
 
 def _moore_penrose(G: FloatArray, ranks: IntArray) -> FloatArray:

@@ -21,7 +21,9 @@ def quoted(names: Sequence[object], most: int = MOST_QUOTED) -> str:
     >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=1)
     ("'a', 'b'", "'a' and 2 more")
     """
-    words = ", ".join(repr(name) for name in names[:most])
+    words = ", ".join(
+        repr(shortened(name) if isinstance(name, str) else name) for name in names[:most]
+    )
     more = len(names) - most
     return f"{words} and {more} more" if more > 0 else words
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from conjoin import linalg
-from conjoin.models import partial
+from conjoin.models import partial, row_space
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, posterior
 from conjoin.models.row_space import row_least_squares
 from conjoin.moments import Moments
@@ -60,3 +60,29 @@ def test_own_fits_are_those_nearest_to_the_pooled_model(both):
     union = moments.union()
     found = row_least_squares(rows, linalg.solve(union.G, union.h))
     assert_allclose(found, separate(moments), atol=1e-9)
+
+
+def test_with_more_columns_than_rows_the_centre_is_the_same_by_rows_and_by_columns(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = np.concatenate([np.ones((24, 1)), rng.normal(size=(24, 80))], axis=1)
+    rows = RowMoments.by_dataset(X, rng.normal(size=24), np.array([0, 8, 16, 24]))
+    spread = np.concatenate([[0.5], np.full(80, 0.2)])
+    variances = row_space.Variances(0.7, spread, np.concatenate([[0.0], np.full(80, 3.0)]))
+    found = []
+    for limit in (2, 1000):
+        monkeypatch.setattr(row_space, "FEWER_ROWS", limit)
+        found.append(
+            (row_space.row_posterior(rows, variances), row_space.row_gradient(rows, variances))
+        )
+    (one, slope), (two, other) = found
+    assert_allclose(one.C, two.C, atol=1e-12)
+    assert_allclose(one.mu, two.mu, atol=1e-12)
+    for a, b in zip(slope, other):
+        assert_allclose(a, b, atol=1e-10)
+
+
+def test_the_shortest_pooled_fit_by_rows_is_that_of_moore_and_penrose():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(12, 30)), rng.normal(size=12)
+    rows = RowMoments.by_dataset(X, y, np.array([0, 6, 12]))
+    assert_allclose(row_space.pooled_of_rows(rows), np.linalg.pinv(X) @ y, atol=1e-10)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conjoin.errors import ConjoinWarning
+from conjoin.errors import ConjoinWarning, DataError
 from conjoin.tables import collect
 from tests.tables.helpers import refused
 
@@ -113,3 +113,28 @@ def test_numbers_too_large_to_square(frame):
     refused(frame.assign(sales=-frame["sales"] * 1e155), "Column 'sales' has values up to")
     collection = collect(frame.assign(price=frame["price"] * 1e140), target="sales", by="store")
     assert np.isfinite(collection.X).all()
+
+
+def test_numbers_too_small_to_square(frame):
+    refused(frame.assign(price=frame["price"] * 1e-310), "column 'price' differ by at most .*e-3")
+    refused(frame.assign(sales=frame["sales"] * 1e-200), "column 'sales' differ by at most")
+
+
+def test_a_coefficient_that_no_double_can_square(frame):
+    odd = frame.assign(price=frame["price"] * 1e-100, sales=frame["sales"] * 1e100)
+    refused(odd, "Target 'sales' varies by .* and column 'price' by .*closer")
+
+
+def test_weights_that_sums_would_round_away(frame):
+    odd = frame.assign(w=np.geomspace(1e-12, 1e12, len(frame)))
+    with pytest.raises(DataError, match="Weights 'w' go from 1e-12 to 1e"):
+        collect(odd, target="sales", by="store", weights="w")
+    kept = collect(odd.assign(w=odd["w"] ** 0.5), target="sales", by="store", weights="w")
+    assert np.isfinite(kept.weights).all()
+
+
+def test_a_name_of_thousands_of_characters_is_cut_in_messages(frame):
+    long = "n" * 3000
+    with pytest.raises(DataError) as caught:
+        collect(frame.rename(columns={"sales": long}), target="sales", by="store")
+    assert len(str(caught.value)) < 500

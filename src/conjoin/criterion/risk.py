@@ -142,6 +142,15 @@ def weighted_gain(own: FloatArray, joint: FloatArray, weights: FloatArray) -> Fl
     return np.where(known, linalg.dot(np.broadcast_to(weights, own.shape), difference), unknown)
 
 
+def known_gain(gain: float) -> float:
+    """Return a gain as users see it: nan if it is not known.
+
+    A dataset with hardly more rows than coefficients has no finite error of its own. Joining it
+    then gains without bound, which is no number to show.
+    """
+    return float(gain) if np.isfinite(gain) else float("nan")
+
+
 def joining_gain(
     left: Moments,
     right: Moments,

@@ -15,7 +15,7 @@ from conjoin.criterion.paired import PairedVerdict, judge_losses
 from conjoin.engine.hints import hint_at_classes
 from conjoin.engine.pair_linear import linear_error
 from conjoin.errors import DataError
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.paired import (
     FEWEST_FOR_VERDICT,
@@ -208,7 +208,7 @@ def _validate(collection: DatasetCollection, request: PairRequest, learner: Lear
     place[canonical_order(collection.X, collection.y)] = np.arange(len(rows))
     order = np.lexsort((place, dealt.rank))
     rows, dealt = rows.take(order), dealt.take(order)
-    with small_matrices(len(columns.names)):
+    with one_thread():
         losses = paired_losses(learner, rows, dealt)
     return _Validated(collection, request, learner, columns, rows, order, dealt, losses)
 

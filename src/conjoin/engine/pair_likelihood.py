@@ -17,7 +17,7 @@ from conjoin.criterion.verdict import rows_to_settle
 from conjoin.engine.remote import Reduced
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.verdicts import make_judge
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.result.comparison import Comparison
 from conjoin.strategies.plan import start_values
 from conjoin.strategies.refits import clusters, separate_ridged
@@ -39,7 +39,7 @@ def compare_cells(table: Reduced, request: PairRequest) -> Comparison:
 
 
 def _compare(collection: DatasetCollection | Reduced, request: PairRequest) -> Comparison:
-    with small_matrices(len(collection.schema.features)):
+    with one_thread():
         study = make_study(collection, _as_request(request))
         start, facts = start_values(study.given), DatasetFacts.of(collection)
         judge = make_judge(study, start)

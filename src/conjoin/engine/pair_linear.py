@@ -11,7 +11,7 @@ import numpy as np
 from conjoin._typing import IntArray
 from conjoin.api.request import Request
 from conjoin.engine.study import make_study
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.moments.folds import deal_rows
 from conjoin.strategies.plan import start_values
 from conjoin.strategies.refits import clusters, plain_clusters, separate_fit
@@ -26,7 +26,7 @@ def linear_error(table: DatasetCollection, fold: IntArray, folds: int) -> float:
     """
     dealt = replace(deal_rows(table.X, table.y, table.starts, folds, 0), fold=fold)
     asked = Request(target=table.schema.roles.target, folds=folds, verdict="gaussian")
-    with small_matrices(len(table.features)):
+    with one_thread():
         study = make_study(table, asked, dealt)
         start, together = start_values(study.given), np.zeros(2, dtype=int)
         joint = plain_clusters(together)

@@ -15,7 +15,7 @@ from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest
 from conjoin.criterion import Criterion, PairScore, Unit
 from conjoin.criterion.judge import Judge
-from conjoin.criterion.risk import cluster_errors
+from conjoin.criterion.risk import cluster_errors, known_gain
 from conjoin.criterion.verdict import rows_to_settle
 from conjoin.engine.criteria import scatter_of_units, to_units
 from conjoin.engine.hints import hint_at_classes
@@ -92,7 +92,7 @@ def _compare(
     return Comparison(
         verdict=verdict,
         join=join,
-        gain=gain * scale,
+        gain=known_gain(gain * scale),
         # The limits come from tests and the gain from an unbiased estimate: where the two datasets
         # look more alike than noise allows, the estimate is above the limit of the test.
         interval=(min(low, gain) * scale, max(high, gain) * scale),

@@ -25,8 +25,8 @@ from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
 from conjoin.tables.checks import (
-    check_magnitude,
     check_names,
+    check_scales,
     check_target,
     check_target_varies,
     drop_constant,
@@ -147,8 +147,7 @@ def reduce(
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
     check_target_varies(roles.target, float(ranges.low[-1]), float(ranges.high[-1]))
     table, ranges = Encoded.of(frame, schema), ranges.take(kept)
-    largest = np.maximum(np.abs(ranges.low), np.abs(ranges.high))
-    check_magnitude((*schema.features, roles.target), largest)
+    check_scales((*schema.features, roles.target), ranges.low, ranges.high)
     how = _How(folds, seed, intercept)
     spread = table.spread(ranges.mean, ranges.cells)
     whole = _form(table, ranges, spread, schema, how)

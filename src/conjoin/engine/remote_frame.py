@@ -16,7 +16,13 @@ from conjoin.engine.remote_folds import place
 from conjoin.errors import DataError
 from conjoin.moments import Basis
 from conjoin.moments.folds import ColumnCells
-from conjoin.tables.checks import known_rows, no_rows, warn_dropped_rows, warn_unknown_rows
+from conjoin.tables.checks import (
+    check_weights,
+    known_rows,
+    no_rows,
+    warn_dropped_rows,
+    warn_unknown_rows,
+)
 from conjoin.tables.encoding import present
 from conjoin.tables.frame import one_row
 from conjoin.tables.learn import learn
@@ -195,7 +201,11 @@ def _with_positive_weights(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFra
             f"Weights {roles.weights!r} must be >= 0; the smallest is {least}; correct or drop "
             "such rows."
         )
-    return frame.filter(nw.col("w") > 0)
+    frame, w = frame.filter(nw.col("w") > 0), nw.col("w")
+    ends = one_row(frame.select(w.min().alias("least"), w.max().alias("most")))
+    if ends["least"] is not None:
+        check_weights(str(roles.weights), float(ends["least"]), float(ends["most"]))
+    return frame
 
 
 def _first_infinite(names: Sequence[str], low: FloatArray, high: FloatArray) -> str:

@@ -29,7 +29,7 @@ from conjoin.engine.single import analyse_single
 from conjoin.engine.steps import Task, find, rows_of
 from conjoin.engine.study import DatasetFacts, make_study
 from conjoin.engine.wild import settle_partition
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.progress_parts import split_progress
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _analyse(
         table, dealt, progress = learn_features(table, task.representation, request, progress)
     facts = DatasetFacts.of(table)
 
-    with small_matrices(len(facts.schema.features)):
+    with one_thread():
         # 2 Study.
         study = make_study(table, request, dealt)
         if study.given.exact:

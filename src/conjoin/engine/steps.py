@@ -18,7 +18,7 @@ from conjoin.engine.row_steps import find_by_rows
 from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, Study
 from conjoin.engine.verdicts import make_judge
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.models.problem import RowLeastSquares
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import fit_strategies
@@ -54,7 +54,7 @@ def find(
         return find_by_rows(task, table, study, progress)
     request, criterion = task.request, task.criterion
     facts = DatasetFacts.of(table)
-    with small_matrices(len(facts.schema.features)):
+    with one_thread():
         start = start_values(study.given)
         judge = make_judge(study, start)
 

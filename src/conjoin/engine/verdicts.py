@@ -13,6 +13,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.criterion.base import PairScore
 from conjoin.criterion.judge import Judge
+from conjoin.criterion.risk import known_gain
 from conjoin.engine.study import Study
 from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
@@ -110,7 +111,7 @@ class Verdicts:
                 step.right,
                 step.joined,
                 answer,
-                float(gain * self.scale),
+                known_gain(gain * self.scale),
                 (float(low), float(high)) if interval else NO_INTERVAL,
                 step.score,
                 float(p),

@@ -14,7 +14,7 @@ from conjoin._typing import Progress
 from conjoin.api.request import Question, Request
 from conjoin.engine.remote import Reduced
 from conjoin.errors import ArgumentError, DataError, OutlierWarning, warn_caller
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.models.robust import huber_weights
 from conjoin.moments import Basis
 from conjoin.result.findings import Answer, Findings
@@ -107,7 +107,7 @@ def settle(
     by = table.schema.roles.by if getattr(request, "by", None) else ()
     base = Findings(suspects=_suspects(table), by=by)
     drop = request.drop_outliers
-    with small_matrices(0):  # one thread: the fits are few, and threads would only wait
+    with one_thread():
         outliers, fewer = _without_wild_rows(table)
     base = replace(base, outliers=outliers, asked=drop is not None)
     if request.robust:
@@ -194,7 +194,7 @@ def _with_huber_weights(
     w = table.weights
     basis = Basis.from_rows(table.X, table.y, w, intercept=request.intercept)
     Z, t = basis.design(table.X), basis.response(table.y)
-    with small_matrices(Z.shape[1]):
+    with one_thread():
         u = huber_weights(Z, t, w, table.starts, intercept=request.intercept)
     weights = w * u
     # Weights are relative, so their mean stays what it was.

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
@@ -41,6 +40,8 @@ from conjoin.estimators.input import (
     known_columns,
     names_of_rows,
     refuse_text,
+    row_weights,
+    scikit_checks,
     to_arrow,
     with_column,
     with_names,
@@ -238,9 +239,14 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
 
     def _read_both(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
         """Return X as a table and y as an array, in the manner of scikit-learn's checks."""
-        numbers = self._family() != "logistic"
-        if numbers:
+        if self._family() != "logistic":
             refuse_text(y)
+        with scikit_checks():
+            return self._checked(X, y, source)
+
+    def _checked(self, X: Any, y: Any, source: str) -> tuple[pa.Table, AnyArray]:
+        """Do the same for a target that is no text where numbers are predicted."""
+        numbers = self._family() != "logistic"
         if is_frame(X):
             y = self._read_labels(y) if not numbers else validate_data(self, y=y, y_numeric=True)
             table = to_arrow(X)
@@ -269,13 +275,12 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         self, table: pa.Table, y: AnyArray, by: tuple[str, ...], sample_weight: Any
     ) -> tuple[pa.Table, Roles]:
         """Put target and weights beside the columns of X; leave out rows without weight."""
-        check_consistent_length(table, y)
+        with scikit_checks():
+            check_consistent_length(table, y)
         target, weights = free_name("y", table.column_names), None
         table = with_column(table, target, y)
         if sample_weight is not None:
-            w = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-            if not w.any():
-                raise DataError("sample_weight is zero in every row; give some row a weight.")
+            w = row_weights(sample_weight, y)
             weights = free_name("sample_weight", table.column_names)
             table = with_column(table, weights, w).filter(pa.array(w > 0))
         return table, Roles(target, by, None, weights)
@@ -351,7 +356,9 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
         ['d1', 'd2']
         """
         check_is_fitted(self, "result_")
-        return self.result_.assign(self._read(X), column_or_1d(y, warn=True))
+        with scikit_checks():
+            target = column_or_1d(y, warn=True)
+        return self.result_.assign(self._read(X), target)
 
     def _check_source(self, groups: Any) -> None:
         """Refuse names of datasets from another source than at fitting."""
@@ -367,6 +374,11 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> pa.Table:
         """Return new rows as a table whose columns have the names of fitting."""
+        with scikit_checks():
+            return self._same_columns(X)
+
+    def _same_columns(self, X: Any) -> pa.Table:
+        """Do the same, with scikit-learn's checks."""
         layout = self._layout
         if not is_frame(X):
             X = validate_data(

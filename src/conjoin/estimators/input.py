@@ -6,7 +6,8 @@ so on, or by `feature_names`.
 The dataset of a row is named in a column of X (`by`) or in an array beside it (`groups`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -15,10 +16,10 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
-from conjoin._typing import AnyArray
-from conjoin.errors import ArgumentError, DataError
+from conjoin._typing import AnyArray, FloatArray
+from conjoin.errors import ArgumentError, ConjoinError, DataError
 from conjoin.tables.frame import is_table, to_frame
 from conjoin.tables.names import DATASET
 from conjoin.text import quoted
@@ -43,6 +44,34 @@ class Layout:
     columns: tuple[str, ...]
     positions: bool
     source: str
+
+
+@contextmanager
+def scikit_checks() -> Iterator[None]:
+    """Turn what scikit-learn's checks raise into a `DataError` of the same words, on one line."""
+    try:
+        yield
+    except ConjoinError:
+        raise
+    except (TypeError, ValueError) as error:
+        text = " ".join(str(error).split()).rstrip(".;")
+        raise DataError(f"{text}; correct or drop these rows before the call.") from error
+
+
+def row_weights(sample_weight: Any, y: AnyArray) -> FloatArray:
+    """Return the weights of rows (rows,); some of them are above zero."""
+    with scikit_checks():
+        given = np.asarray(sample_weight, dtype=np.float64)
+        bad = ~np.isfinite(given) | (given < 0)
+        if bad.any():
+            raise DataError(
+                f"sample_weight is {given[bad][0]:g} in {int(bad.sum())} of {given.size} rows; "
+                "expected finite numbers >= 0. Rows of weight 0 are left out."
+            )
+        weights: FloatArray = _check_sample_weight(sample_weight, y, dtype=np.float64)
+    if not weights.any():
+        raise DataError("sample_weight is zero in every row; give some row a weight.")
+    return weights
 
 
 def dtype_of(source: str) -> str | None:
@@ -152,7 +181,8 @@ def names_of_rows(groups: Any, table: pa.Table) -> Any:
     """Return the name of each row's dataset (rows,)."""
     if groups is None:
         return [ONLY] * len(table)
-    check_consistent_length(table, groups)
+    with scikit_checks():
+        check_consistent_length(table, groups)
     return groups
 
 

@@ -19,6 +19,7 @@ from conjoin.api.described import documented
 from conjoin.api.request import PredictionOptions, Request
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
+from conjoin.estimators.input import scikit_checks
 from conjoin.families import expected, is_missing_label, label_array, plain_label, softmax
 from conjoin.text import quoted
 
@@ -237,9 +238,12 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         1.0
         """
         prediction = self.predict(X, groups=groups)
-        if self.family == "poisson":
-            return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=1))
-        return float(r2_score(y, prediction, sample_weight=sample_weight))
+        if len(prediction) < 2:
+            raise DataError("A score needs at least 2 rows, since one target does not vary.")
+        with scikit_checks():
+            if self.family == "poisson":
+                return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=1))
+            return float(r2_score(y, prediction, sample_weight=sample_weight))
 
     def _family(self) -> str:
         return self.family
@@ -406,7 +410,8 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         """
         prediction = self.predict(X, groups=groups)
         labels = self._read_labels(_nullable_as_objects(y))
-        check_consistent_length(labels, prediction, sample_weight)
+        with scikit_checks():
+            check_consistent_length(labels, prediction, sample_weight)
         self._refuse_missing(labels)
         given, classes = [plain_label(label) for label in labels.tolist()], self.result_.classes
         other = [x for x in given if isinstance(x, str) != isinstance(classes[0], str)]

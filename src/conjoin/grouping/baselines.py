@@ -22,6 +22,8 @@ MOST_CLUSTERS = 15
 CHOW_LEVEL = 0.05
 # Iterations of k-means; scipy stops after that many, converged or not, and its default is 10.
 ITERATIONS = 50
+# F statistic from which its p-value is zero in any case; a larger one would overflow.
+LARGEST_STATISTIC = 1e200
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +63,12 @@ def chow(moments: Moments, level: float = CHOW_LEVEL) -> IntArray:
         joint = _residuals(tuple(a + b for a, b in zip(one, two)))[1]
         df, rest = r1 + r2 - joint, one[3] + two[3] - r1 - r2
         testable = (df > 0) & (rest > 0)
-        noise = np.maximum((rss1 + rss2) / np.maximum(rest, 1), np.finfo(float).tiny)
-        statistic = np.maximum(rise, 0) / np.maximum(df, 1) / noise
+        noise = (rss1 + rss2) / np.maximum(rest, 1)
+        effect = np.maximum(rise, 0) / np.maximum(df, 1)
+        # Exact fits have no noise: any rise of the residuals then speaks against the pair.
+        exact = np.where(effect > 0, LARGEST_STATISTIC, 0.0)
+        certain = noise * LARGEST_STATISTIC <= effect
+        statistic = np.where(certain, exact, effect / np.where(certain, 1.0, noise))
         p = fdtrc(np.maximum(df, 1), np.maximum(rest, 1), statistic)
         return -np.where(testable, p, 1.0)
 

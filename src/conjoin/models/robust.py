@@ -99,9 +99,9 @@ def _reweight(
     r = t - medians(t, starts, dataset)[dataset] if intercept else t
     for _ in range(steps):
         spread = robust_spreads(np.abs(r) * np.sqrt(weights), starts, dataset)[dataset]
-        distance = np.maximum(np.abs(r) * np.sqrt(weights), np.finfo(float).tiny)
-        u: FloatArray = np.minimum(1.0, HUBER * spread / distance)
-        u = np.where(spread > 0, u, 1.0)
+        distance = np.abs(r) * np.sqrt(weights)
+        far = (distance > HUBER * spread) & (spread > 0)
+        u: FloatArray = np.where(far, HUBER * spread / np.where(far, distance, 1.0), 1.0)
         r = t - _fitted(Z, t, weights * u, starts, dataset)
     return u, r
 

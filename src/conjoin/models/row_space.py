@@ -29,6 +29,10 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments import RowMoments
 
+# How many times more columns than rows there are where the centre is found by a system of rows.
+# Forming C from it takes two products of (p, N) by (N, p), an inverse of columns three times p^3.
+FEWER_ROWS = 2
+
 
 class Variances(NamedTuple):
     """Noise s, roots r (p,) of the spreads (0: a column does not vary), precision of mu (p,)."""
@@ -98,13 +102,47 @@ def row_posterior(rows: RowMoments, variances: Variances) -> RowPosterior:
         factors.append(R)
         W[block.rows] = np.matmul(R, A).reshape(-1, A.shape[2])
     P = W.T @ W / noise
-    total = P[:-1, :-1] + np.diag(precision)
-    C = linalg.inverse(linalg.symmetrise(total))
+    centre = _centre_by_rows if FEWER_ROWS * len(W) < len(precision) else _centre_by_columns
+    C, rest = centre(W[:, :-1], P[:-1, :-1], variances)
     mu = C @ P[:-1, -1]
-    known = precision > 0
-    logdet += float(np.linalg.slogdet(total)[1]) - float(np.log(precision[known]).sum())
+    logdet += rest
     log_evidence = -0.5 * (float(P[-1, -1] - P[:-1, -1] @ mu) + logdet)
     return RowPosterior(rows, variances, factors, W, mu, C, P[:-1, :-1], log_evidence)
+
+
+def _centre_by_columns(
+    W: FloatArray, A: FloatArray, variances: Variances
+) -> tuple[FloatArray, float]:
+    """Return C (p, p), and the log-determinant of its inverse less that of the prior's."""
+    precision = variances.precision
+    total = A + np.diag(precision)
+    C = linalg.inverse(linalg.symmetrise(total))
+    known = precision[precision > 0]
+    return C, float(np.linalg.slogdet(total)[1]) - float(np.log(known).sum())
+
+
+def _centre_by_rows(W: FloatArray, A: FloatArray, variances: Variances) -> tuple[FloatArray, float]:
+    """Return the same from a system of rows (N, N): with D the prior's precision, by Woodbury.
+
+    Columns without a prior, z, are set aside: M = s I + W_k D_k^-1 W_k' is the covariance of rows
+    given them, and W_z'M^-1 W_z the information on them.
+    """
+    noise, _, precision = variances
+    z, k = precision == 0, precision > 0
+    prior = 1 / precision[k]
+    Wk, Wz = W[:, k] * prior, W[:, z]
+    M = noise * np.eye(len(W)) + Wk @ W[:, k].T
+    inverse, logdet = linalg.definite_inverse_and_logdet(linalg.symmetrise(M)[None])
+    information = linalg.symmetrise(Wz.T @ inverse[0] @ Wz)
+    Czz = linalg.inverse(information)
+    B = Wk.T @ (inverse[0] @ Wz)
+    C = np.empty((len(precision), len(precision)))
+    C[np.ix_(k, k)] = np.diag(prior) - Wk.T @ (inverse[0] @ Wk) + B @ Czz @ B.T
+    C[np.ix_(k, z)] = -B @ Czz
+    C[np.ix_(z, k)] = C[np.ix_(k, z)].T
+    C[np.ix_(z, z)] = Czz
+    rest = float(logdet[0]) - len(W) * np.log(noise)
+    return C, rest + float(np.linalg.slogdet(information)[1])
 
 
 def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:
@@ -147,6 +185,13 @@ def row_least_squares(rows: RowMoments, anchor: FloatArray) -> FloatArray:
         X, rest = A[..., :-1], A[..., -1] - A[..., :-1] @ anchor
         K = linalg.inverse(np.matmul(X, np.swapaxes(X, 1, 2)))
         beta[datasets] += np.matmul(linalg.matvec(K, rest)[:, None], X)[:, 0]
+    return beta
+
+
+def pooled_of_rows(rows: RowMoments) -> FloatArray:
+    """Return the shortest coefficients (p,) that fit all rows best: X'(X X')^-1 y."""
+    X, y = rows.A[:, :-1], rows.A[:, -1]
+    beta: FloatArray = X.T @ linalg.matvec(linalg.inverse(X @ X.T), y)
     return beta
 
 

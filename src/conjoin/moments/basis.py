@@ -20,6 +20,10 @@ from conjoin._typing import FloatArray
 # scale is the standard deviation. A flag that is set in one row of a thousand would have entries of
 # 30; the same prior variance of slopes would mean something else for it.
 FARTHEST = 4.0
+# Scaled values below it are zero. A centre rounds values to 1e-16 of the scale, so what is smaller
+# comes from mixed magnitudes only, such as 1e-90 beside 1. Its own coefficient would be 1e90, and
+# products of some of them overflow.
+NOTHING = 2.0**-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +150,14 @@ class Basis:
         """Return the features of rows X (n, features) in these coordinates."""
         Z: FloatArray = X - self.center
         Z /= self.scale  # in place: rows may be most of the memory
+        _flush(Z)
         return Z if self.matrix is None else Z @ self.matrix
 
     def response(self, y: FloatArray) -> FloatArray:
         """Return the target in these coordinates."""
-        return (y - self.target_center) / self.target_scale
+        t: FloatArray = (y - self.target_center) / self.target_scale
+        _flush(t)
+        return t
 
     def to_original(self, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return intercept (...,) and slopes (..., features) in the units of the data."""
@@ -196,6 +203,13 @@ class Basis:
         constant = intercept - self.target_center + np.sum(slopes * self.center, axis=-1)
         head = np.asarray(constant / self.target_scale)[..., None]
         return np.concatenate([head, beta], axis=-1)
+
+
+def _flush(values: FloatArray) -> None:
+    """Make scaled values below `NOTHING` zero, in place."""
+    small = values < NOTHING
+    small &= values > -NOTHING
+    values[small] = 0.0
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:

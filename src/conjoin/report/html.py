@@ -16,7 +16,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from conjoin.files import write_text
+from conjoin.files import path_of, write_text
 from conjoin.report import cautions, common_model, figures, panels, representation, wording
 from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
@@ -32,7 +32,7 @@ DIGITS = 3  # significant ones of gains in the block for the script, which shows
 
 def write_report(result: "Partition", path: str | Path, *, title: str | None = None) -> None:
     """Write the page of a result to a file, whole or not at all."""
-    write_text(Path(path), render(facts(result, details=True), title=title))
+    write_text(path_of(path, "path"), render(facts(result, details=True), title=title))
 
 
 def render(found: Mapping[str, Any], *, title: str | None = None) -> str:

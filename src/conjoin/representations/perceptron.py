@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.representations.training import LossHistory, Training, run_epochs
 
 
@@ -46,7 +46,7 @@ def train_perceptron(
     """
     network = Perceptron(layers, X, t, weights, training, classes=classes)
     # One thread whatever the width: the order of sums, and so every digit, is the same everywhere.
-    with small_matrices(1), np.errstate(over="ignore", invalid="ignore"):
+    with one_thread(), np.errstate(over="ignore", invalid="ignore"):
         history = run_epochs(network, len(X), training, rng, progress)
     return network.layers, history
 

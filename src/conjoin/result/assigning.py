@@ -9,11 +9,12 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError, warn_caller
-from conjoin.families import Response
+from conjoin.families import Response, check_counts
 from conjoin.models.glm_families import family_of
 from conjoin.models.row_losses import row_losses
 from conjoin.result.fits import Fit, fit_of_lines, linear_predictors
 from conjoin.result.values import Assignment
+from conjoin.tables.checks import LARGEST
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
@@ -76,7 +77,18 @@ def known_target(y: Any, rows: int, response: Response) -> FloatArray:
         )
     if response.classes:
         return response.codes(values)
-    target = np.asarray(values, dtype=np.float64)
+    try:
+        target = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        odd = next(v for v in values if isinstance(v, str) or not np.isscalar(v))
+        raise DataError(f"y holds {odd!r}, but the target is a number; pass numbers.") from None
     if not np.isfinite(target).all():
         raise DataError(f"y must hold one finite number for each of the {rows} rows of X.")
+    if response.family == "poisson":
+        check_counts(target, "y")
+    elif len(target) and np.abs(target).max() > LARGEST:
+        raise DataError(
+            f"y has values up to {np.abs(target).max():g}, which are too large to square; use the "
+            f"unit of fitting, so that values stay below {LARGEST:g}."
+        )
     return target

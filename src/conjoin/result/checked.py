@@ -68,7 +68,7 @@ def check_content(content: Any) -> None:
     line = record({"score": both(record({"join": boolean}), map_of(_mark))})
     record(
         {
-            "limits": map_of(list_of(number, 2)),
+            "limits": map_of(list_of(finite, 2)),
             "weights": map_of(finite),
             "errors": errors,
             "ledger": list_of(both(merge, line)),
@@ -281,8 +281,11 @@ def whole(value: Any, what: str) -> None:
 
 
 def number(value: Any, what: str) -> None:
-    """Accept a number, also nan and infinity as texts."""
-    if type(value) in (int, float) and abs(value) <= LARGEST:
+    """Accept a number, also nan and infinity as texts.
+
+    Errors are squares, so they may be larger than what a model holds; nothing multiplies them.
+    """
+    if type(value) in (int, float) and abs(value) <= LARGEST**2:
         return
     if isinstance(value, str) and value in ("nan", "inf", "-inf"):
         return

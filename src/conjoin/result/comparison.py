@@ -26,7 +26,8 @@ class Comparison:
         The point decision of the method: whether `score` is above `threshold`.
     gain : float
         How much the error on new rows is expected to fall if the two are trained together (mean
-        squared error, averaged over the two).
+        squared error, averaged over the two). It is nan where a dataset has too few rows for an
+        error of its own.
     interval : (float, float)
         Confidence interval of the gain; each end holds with confidence 1 - delta. The gain lies
         inside.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conjoin.errors import ConjoinError, ReadError
+from conjoin.files import path_of
 from conjoin.learners.beside import Trusted, beside, objects_from_bytes
 from conjoin.learners.stored import learner_from_plain, schema_from_plain
 from conjoin.representations.learned import Learned, RepresentedSchema
@@ -79,9 +80,10 @@ def load(path: str | Path, *, trusted: Trusted = None) -> Partition:
 
 def load_with_extra(path: str | Path, trusted: Trusted = None) -> tuple[Partition, dict[str, Any]]:
     """Read a result and the values kept beside it."""
-    content = read_content(Path(path))
+    path = path_of(path, "path")
+    content = read_content(path)
     try:
-        objects = _objects(Path(path), content.get("beside"), trusted)
+        objects = _objects(path, content.get("beside"), trusted)
         return _partition(content, objects), _extra(content["extra"], objects)
     except ConjoinError:
         raise

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin.files import write_together
+from conjoin.files import path_of, write_together
 from conjoin.learners.beside import beside, objects_to_bytes
 from conjoin.learners.schema import LearnedSchema
 from conjoin.learners.stored import learner_to_plain, predictions_to_plain
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 FORMAT = "conjoin-model"
 FORMAT_VERSION = 2  # 1: history and verdicts apart, options by the names of version 0.1
+LEAST_FOUR, MOST_FOUR = 1e-30, 1e30  # sizes that four bytes hold with all their digits
 SCORE_NUMBERS = ("log_loss", "brier", "auc")
 DETAIL_ARRAYS = ("own", "own_spread", "degrees", "cluster_spread", "noise")
 PLACEMENT_ARRAYS = ("centre", "covariance", "datasets", "means")
@@ -58,7 +59,7 @@ def save(
     """
     if evidence:
         _ = result.analysis.details, result.analysis.stability
-    path, objects = Path(path), list[Any]()
+    path, objects = path_of(path, "path"), list[Any]()
     content = {**_content(result, objects), "extra": _extra(extra or {}, objects)}
     files = {}
     if objects:
@@ -260,14 +261,18 @@ def _map(found: Map) -> dict[str, Any]:
     above = np.triu_indices(len(found.groups), 1)
     verdict = found.verdict[above]
     judged = np.flatnonzero(verdict)
-    # Four bytes are enough for a picture, and halve the largest part of the file.
+    # Four bytes are enough for a picture, and halve the largest part of the file. They do not hold
+    # numbers beyond 1e38.
+    ends = np.abs([found.gain[above], found.low[above], found.high[above]])
+    ends = ends[np.isfinite(ends) & (ends > 0)]
+    kind = "<f4" if not ends.size or LEAST_FOUR < ends.min() <= ends.max() < MOST_FOUR else "<f8"
     return {
         "groups": [list(group) for group in found.groups],
-        "gain": array_to_plain(found.gain[above], "<f4"),
+        "gain": array_to_plain(found.gain[above], kind),
         "judged": array_to_plain(judged, "<f4"),
         "verdict": array_to_plain(verdict[judged], "<f4"),
-        "low": array_to_plain(found.low[above][judged], "<f4"),
-        "high": array_to_plain(found.high[above][judged], "<f4"),
+        "low": array_to_plain(found.low[above][judged], kind),
+        "high": array_to_plain(found.high[above][judged], kind),
     }
 
 

@@ -35,6 +35,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.families import LARGEST_LOG
 from conjoin.strategies.average import paired_parts
 
 # Confidence of all intervals of errors, as for those of strategies and coefficients.
@@ -134,7 +135,7 @@ def ratio_of_sums(a: FloatArray, b: FloatArray) -> Ratio:
     if not np.isfinite(without).all():  # one part has all of an error
         return Ratio(value, 0.0, float("inf"))
     half = _half_width((m - 1) * (ratio - without))
-    return Ratio(value, float(np.exp(ratio - half)), float(np.exp(ratio + half)))
+    return Ratio(value, float(np.exp(ratio - half)), float(np.exp(min(ratio + half, LARGEST_LOG))))
 
 
 def error_interval(
@@ -150,6 +151,7 @@ def error_interval(
     mean = float(parts.sum())
     if not mean > 0 or not np.isfinite(mean) or F < 2:
         return float("nan"), float("nan")
+    parts = parts / mean  # squares of squares of very small errors would vanish
     inside = parts - parts.mean(axis=0)
     variances = F / (F - 1) * np.sum(inside**2, axis=0)  # of the sum over the folds, by dataset
     variance = float(variances.sum())
@@ -157,8 +159,8 @@ def error_interval(
         return mean, mean
     # Satterthwaite: degrees of freedom of a sum of variances with F - 1 degrees each.
     degrees = max((F - 1) * variance**2 / float(np.sum(variances**2)), FEWEST_DEGREES)
-    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * np.sqrt(NEW_ROWS * variance) / mean
-    return float(mean * np.exp(-half)), float(mean * np.exp(half))
+    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * np.sqrt(NEW_ROWS * variance)
+    return float(mean * np.exp(-half)), float(mean * np.exp(min(half, LARGEST_LOG)))
 
 
 def _half_width(d: FloatArray) -> float:

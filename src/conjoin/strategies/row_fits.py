@@ -17,7 +17,7 @@ from conjoin import linalg
 from conjoin._typing import FloatArray, Progress
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, Hyper, fit_variances
 from conjoin.models.problem import RowLeastSquares
-from conjoin.models.row_space import row_least_squares
+from conjoin.models.row_space import pooled_of_rows, row_least_squares
 from conjoin.moments import Moments, RowMoments
 from conjoin.strategies.plan import Start
 from conjoin.strategies.refits import Refit, partial_pooling
@@ -64,9 +64,17 @@ def separate_rows(moments: Moments) -> FloatArray:
 
 
 def pooled_least_squares(moments: Moments) -> FloatArray:
-    """Return the least-squares fit of all rows, for every dataset (K, p)."""
-    union = moments.union()
-    return np.broadcast_to(linalg.solve(union.G, union.h), (moments.shape[0], moments.p))
+    """Return the least-squares fit of all rows, for every dataset (K, p).
+
+    With fewer rows than columns it is the shortest of all exact fits, from a system of rows.
+    """
+    assert isinstance(moments, RowMoments)
+    if len(moments.A) < moments.p:
+        beta = pooled_of_rows(moments)
+    else:
+        union = moments.union()
+        beta = linalg.solve(union.G, union.h)
+    return np.broadcast_to(beta, (moments.shape[0], moments.p))
 
 
 def plan_rows(problem: RowLeastSquares, *, intercept: bool = True) -> RowPlan:

@@ -10,7 +10,13 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
 from conjoin.families import check_counts
-from conjoin.tables.checks import check_magnitude, check_names, check_target_varies, drop_constant
+from conjoin.tables.checks import (
+    check_names,
+    check_scales,
+    check_target_varies,
+    check_weights,
+    drop_constant,
+)
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.order import RowOrder
 from conjoin.tables.schema import Schema
@@ -63,10 +69,8 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     check_names(names, len(y), schema.roles, fewest)
     _check_response(y, schema)
     low, high = X.min(axis=0), X.max(axis=0)
-    check_magnitude(
-        (*schema.features, schema.roles.target),
-        np.append(np.maximum(-low, high), np.abs(y).max()),
-    )
+    names_of_columns = (*schema.features, schema.roles.target)
+    check_scales(names_of_columns, np.append(low, y.min()), np.append(high, y.max()))
     schema, varying = drop_constant(schema, low == high)
     order = np.argsort(rows.codes, kind="stable")
     starts = np.searchsorted(rows.codes[order], np.arange(len(names) + 1))
@@ -115,6 +119,7 @@ def _with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None)
             f"smallest is {w[codes == k].min():g}."
         )
     kept = w > 0
+    check_weights(str(column), float(w[kept].min()), float(largest.max()))
     positions = None if rows.positions is None else rows.positions[kept]
     order = None if rows.order is None else rows.order.take(kept)
     return EncodedRows(rows.X[kept], rows.y[kept], w[kept], names, codes[kept], positions, order)

@@ -21,13 +21,19 @@ from conjoin.tables.frame import Frame
 from conjoin.tables.names import SEPARATOR
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema
-from conjoin.text import quoted
+from conjoin.text import quoted, shortened
 
 # Up to this many datasets may all have a single row, since a small table may be so by design. More
 # of them are almost surely row numbers that were given as dataset names by mistake.
 MOST_SINGLE_ROWS = 2000
-# Its square is 1e300, so a sum of 1e8 squares still fits into float64 (up to 1.8e308).
-LARGEST = 1e150
+# Largest value of a column, and largest ratio of the target's spread to a column's, which is the
+# size of a coefficient. Errors are squares of such numbers: 1e290 leaves room in float64 (up to
+# 1.8e308) for sums over rows and for the coefficients of nearly collinear columns.
+LARGEST = 1e145
+# Least spread of a column, for the same reason: smaller squares lose digits (below 1e-308).
+SMALLEST = 1 / LARGEST
+# Largest ratio of two weights: in a sum a weight 1e15 times smaller is rounded away.
+LARGEST_RATIO = 1e15
 MOST_REASONS = 3  # columns that a warning lists with reasons: more do not fit on two lines
 
 
@@ -126,13 +132,50 @@ def warn_columns(schema: Schema) -> None:
             warn_caller(f"Column {e.name!r} is a {e.describe()}.")
 
 
-def check_magnitude(names: Sequence[str], largest: FloatArray) -> None:
-    """Raise an error if values of a column are too large to be squared; `largest` per column."""
+def check_scales(names: Sequence[str], low: FloatArray, high: FloatArray) -> None:
+    """Raise an error if double precision cannot hold squares of columns or of coefficients.
+
+    `low` and `high` are ends of each column, of which the last one is the target. Columns with one
+    value in all rows have no coefficient.
+    """
+    largest = np.maximum(np.abs(low), np.abs(high))
     if largest.max() > LARGEST:
         name = names[int(np.argmax(largest))]
         raise DataError(
-            f"Column {name!r} has values up to {largest.max():g}, which are too large to square; "
-            f"use a larger unit, so that values stay below {LARGEST:g}."
+            f"Column {shortened(name)!r} has values up to {largest.max():g}, which are too large "
+            f"to square; use a larger unit, so that values stay below {LARGEST:g}."
+        )
+    spread = high - low
+    varying = np.where(spread > 0, spread, np.inf)
+    if varying.min() < SMALLEST:
+        name = names[int(np.argmin(varying))]
+        raise DataError(
+            f"Values of column {shortened(name)!r} differ by at most {varying.min():g}, which is "
+            f"too small to square; use a smaller unit, so that they differ by {SMALLEST:g} or more."
+        )
+    _check_coefficients(names, spread)
+
+
+def _check_coefficients(names: Sequence[str], spread: FloatArray) -> None:
+    """Raise an error if a coefficient, target over column, is too large or small to square."""
+    *columns, target = spread.tolist()
+    for name, one in zip(names, columns):
+        # Each number is between SMALLEST and LARGEST, so no quotient overflows.
+        if one > 0 and target > 0 and not SMALLEST <= target / one <= LARGEST:
+            raise DataError(
+                f"Target {shortened(names[-1])!r} varies by {target:g} and column "
+                f"{shortened(name)!r} by {one:g}, so a coefficient of about {target / one:g} "
+                "cannot be squared; use units in which they are closer to each other."
+            )
+
+
+def check_weights(name: str, least: float, most: float) -> None:
+    """Raise an error if sums cannot hold the least and the largest weight together."""
+    if not SMALLEST <= least <= most <= LARGEST or most > LARGEST_RATIO * least:
+        raise DataError(
+            f"Weights {shortened(name)!r} go from {least:g} to {most:g}, and sums would round the "
+            f"small ones away; expected weights within a factor of {LARGEST_RATIO:g}. Set small "
+            "ones to 0 to leave their rows out."
         )
 
 

@@ -51,6 +51,8 @@ def _of_pandas(series: Any) -> AnyArray:
 
 def _of_series(column: nw.Series[Any]) -> AnyArray:
     """Return the values of a column; numbers of a categorical column become objects."""
+    if column.dtype in (nw.Int128, nw.UInt128):  # numpy has no such numbers
+        column = column.cast(nw.Float64)
     values: AnyArray = column.to_numpy()
     return values.astype(object) if column.dtype in (nw.Categorical, nw.Enum) else values
 

@@ -130,6 +130,9 @@ def _arrow_of_frame(
             if str(name) in kept
         }
         return pa.table(columns)
+    huge = [name for name, kind in frame.schema.items() if kind in (nw.Int128, nw.UInt128)]
+    if huge:  # Arrow has no such numbers
+        frame = frame.with_columns(nw.col(*huge).cast(nw.Float64))
     table = frame.to_arrow()
     return table.rename_columns([str(name) for name in frame.columns])
 

@@ -18,7 +18,7 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.api.partition import partition
 from conjoin.criterion import Unit
 from conjoin.errors import ConjoinWarning
-from conjoin.execution import small_matrices
+from conjoin.execution import one_thread
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Basis, Moments
 from conjoin.moments.folds import deal, fold_moments
@@ -77,7 +77,7 @@ def algorithm3(rows: GroupedRows, rule: str, n: int, seed: int) -> IntArray:
     units = []
     for name, size, own in zip(rows.names, rows.sizes, _slices(rows)):
         units.append(Unit((name,), (int(size),), Z[own], t[own], np.ones(len(t[own])), basis))
-    with small_matrices(Z.shape[1]):
+    with one_thread():
         found = greedy(criterion, units, seed)
     label = {name: i for i, cluster in enumerate(found.clusters) for name in cluster}
     return np.array([label[name] for name in rows.names])

@@ -1,0 +1,125 @@
+"""Try random hostile cases and count what happens.
+
+python -m scripts.campaign --cases 300 --seed 0      # prints faults, each with its smallest case
+python -m scripts.campaign --case 17                 # one case again, with the whole trace
+python -m scripts.campaign --cases 200000 --store    # writes tests/campaign/last.json
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.campaign.cases import Case, draw
+from tests.campaign.promise import Outcome, try_case
+from tests.campaign.shrink import shrink
+
+STORED = Path(__file__).parents[1] / "tests" / "campaign" / "last.json"
+SHRINK_SECONDS = 60.0  # for the smallest case of one fault
+
+
+def main() -> int:
+    """Run cases; the result is 1 if one of them breaks the promise."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0, help="number of the first case")
+    parser.add_argument("--case", type=int, help="run this one alone and show its trace")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=60.0, help="a longer case hangs")
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
+    parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--store", action="store_true")
+    given = parser.parse_args()
+    if given.case is not None:
+        return show(draw(given.case))
+    start = time.perf_counter()
+    faults: dict[tuple[str, str], list[tuple[Case, Outcome]]] = defaultdict(list)
+    kinds: Counter[str] = Counter()
+    refusals: Counter[str] = Counter()
+    seeds = range(given.seed, given.seed + given.cases)
+    for case, outcome in run(seeds, given.workers, given.seconds):
+        kinds[outcome.kind] += 1
+        if outcome.kind == "refused":
+            refusals[outcome.where] += 1
+        if not outcome.kept:
+            if outcome.signature not in faults:
+                print(
+                    f"  {outcome.kind} at {outcome.where}: {outcome.message[:160]}",
+                    case,
+                    flush=True,
+                )
+            faults[outcome.signature].append((case, outcome))
+        if time.perf_counter() - start > 60 * given.minutes:
+            break
+    for found in sorted(faults.values(), key=len, reverse=True):
+        tell(found, given.no_shrink)
+    counts = dict(sorted(kinds.items()))
+    took = time.perf_counter() - start
+    done = sum(kinds.values())
+    print(f"{done:,} cases from seed {given.seed}: {counts}; {took:.0f} s")
+    print("refused at", dict(refusals.most_common(12)))
+    if given.store:
+        store(given.seed, done, counts)
+    return int(bool(faults))
+
+
+def one(number: int, seconds: float) -> tuple[Case, Outcome]:
+    """Run the case of a number."""
+    case = draw(number)
+    return case, try_case(case, seconds)
+
+
+def run(seeds: range, workers: int, seconds: float):
+    """Give every case and its outcome, in order."""
+    if workers < 2:
+        for number in seeds:
+            yield one(number, seconds)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        yield from pool.map(one, seeds, [seconds] * len(seeds), chunksize=20)
+
+
+def tell(found: list[tuple[Case, Outcome]], as_it_is: bool) -> None:
+    """Print a fault, how often it was there, and its smallest case."""
+    case, outcome = found[0]
+    if not as_it_is:
+        end = time.perf_counter() + SHRINK_SECONDS
+
+        def fails(smaller: Case) -> bool:
+            return time.perf_counter() < end and try_case(smaller).signature == outcome.signature
+
+        case = shrink(case, fails)
+    numbers = [str(c.seed) for c, _ in found[:6]]
+    print(f"{len(found):4} x {outcome.kind} at {outcome.where}: {outcome.message[:300]}")
+    print(f"       cases {', '.join(numbers)}; smallest {case}", flush=True)
+
+
+def show(case: Case) -> int:
+    """Run one case outside of all guards, so that its trace is seen."""
+    import tempfile
+    import warnings
+
+    from tests.campaign import promise
+
+    print(case)
+    warnings.simplefilter("error", RuntimeWarning)
+    with tempfile.TemporaryDirectory() as folder:
+        print(promise._call(case, Path(folder)))
+    return 0
+
+
+def store(seed: int, cases: int, counts: dict[str, int]) -> None:
+    """Write what was found."""
+    from conjoin import __version__
+
+    kept = {"version": __version__, "seed": seed, "cases": cases, "outcomes": counts}
+    STORED.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.exit(main())

@@ -1,0 +1,344 @@
+"""The promise, checked for a case: a result whose numbers hold, or one clear sentence.
+
+A `Case` enters; an `Outcome` leaves. "result" and "refused" keep the promise. Everything else
+breaks it: another exception, a warning of numpy, a hang, a number that is not finite, an interval
+that does not hold its estimate, a file that reads back differently.
+"""
+
+import math
+import signal
+import tempfile
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import conjoin
+from conjoin.errors import ConjoinError, ConjoinWarning, ReadError
+from tests.campaign.cases import Case
+from tests.campaign.data import contain, container_of, joined, tables_of
+
+KEPT = ("result", "refused")
+LONGEST = 700  # characters of a message: one or two sentences with a list of names
+PARTS = ("clusters", "datasets", "strategies", "verdicts", "coefficients")
+SECONDS = 60.0  # a case that takes longer hangs
+
+
+class BrokenError(AssertionError):
+    """A number of a result breaks the promise."""
+
+
+class Hang(BaseException):
+    """A case takes too long; no `except Exception` may swallow it."""
+
+
+class ContainerError(Exception):
+    """The container cannot hold the data; conjoin was not called."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened: "result", "refused", or a fault with where it was and what it said."""
+
+    kind: str
+    where: str = ""
+    message: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise was kept."""
+        return self.kind in KEPT
+
+    @property
+    def signature(self) -> tuple[str, str]:
+        """What faults with one cause share."""
+        return self.kind, self.where
+
+
+def try_case(case: Case, seconds: float = SECONDS) -> Outcome:
+    """Run a case through the public interface."""
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with np.errstate(all="warn", under="ignore"), at_most(seconds):
+                found = _call(case, Path(name))
+        except ContainerError as error:
+            return Outcome("refused", "container", str(error))
+        except ReadError as error:  # of a file that conjoin wrote
+            return Outcome("ReadError", _line(error), str(error))
+        except ConjoinError as error:
+            found = _judge_message(error)
+        except BrokenError as error:
+            return Outcome("broken", _line(error), str(error))
+        except Hang:
+            return Outcome("hang", "", f"over {seconds:.0f} s")
+        except Exception as error:
+            return Outcome(type(error).__name__, _line(error), str(error)[:LONGEST])
+    return _judge_warnings(found, caught)
+
+
+def _judge_message(error: ConjoinError) -> Outcome:
+    text = str(error)
+    if len(text) > LONGEST or not text.strip():
+        return Outcome("message", _line(error), f"{len(text)} characters: {text[:200]}")
+    return Outcome("refused", _line(error), text)
+
+
+def _judge_warnings(found: Outcome, caught: list) -> Outcome:
+    for one in caught:
+        foreign = not issubclass(one.category, ConjoinWarning)
+        if (
+            foreign
+            and "Deprecat" not in one.category.__name__
+            and one.category is not ResourceWarning
+        ):
+            where = f"{Path(one.filename).name}:{one.lineno}"
+            return Outcome(one.category.__name__, where, str(one.message))
+    return found
+
+
+def _line(error: BaseException) -> str:
+    """Return the last line of this library in a trace, as file:line."""
+    lines = traceback.extract_tb(error.__traceback__)
+    own = [one for one in lines if "/conjoin/" in one.filename or "/campaign/" in one.filename]
+    one = (own or lines)[-1]
+    return f"{Path(one.filename).parent.name}/{Path(one.filename).name}:{one.lineno}"
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `Hang` after so many seconds of computing; a no-op outside of the main thread.
+
+    Seconds of the processor are counted, so that a busy machine is no hang.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_):
+        raise Hang
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+# --- the faces ------------------------------------------------------------------------------------
+
+
+def _call(case: Case, folder: Path) -> Outcome:
+    tables = tables_of(case)
+    face = {"compare": _compare, "partition": _partition}.get(case.face, _estimate)
+    face(case, tables, folder)
+    return Outcome("result")
+
+
+def _contained(case: Case, table: dict, folder: Path):
+    try:
+        return container_of(case.container, table, folder)
+    except BaseException as error:  # Polars panics with an exception of its own
+        raise ContainerError(f"{type(error).__name__}: {error}") from None
+
+
+def _options(case: Case) -> dict:
+    family = {"count": "poisson", "number": "auto"}.get(case.target, "auto")
+    given = {
+        "target": "y",
+        "learner": _learner(case),
+        "method": case.method,
+        "verdict": case.verdict,
+        "missing": case.missing,
+        "intercept": case.intercept,
+        "robust": case.robust,
+        "family": family,
+        "weights": "w" if case.weights else None,
+        "time": "t" if case.time else None,
+        "repeat": "who" if case.repeat else None,
+    }
+    if case.face != "compare":
+        given |= {"strategy": case.strategy, "weigh_by": case.weigh_by, "folds": case.folds}
+    return given
+
+
+def _learner(case: Case):
+    if case.learner != "forest":
+        return case.learner
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    classes = case.target in ("boolean", "classes")
+    kind = RandomForestClassifier if classes else RandomForestRegressor
+    return kind(n_estimators=3, max_depth=3, random_state=0)
+
+
+def _partition(case: Case, tables: dict, folder: Path) -> None:
+    try:
+        data, by = contain(case, tables, folder)
+    except BaseException as error:
+        raise ContainerError(f"{type(error).__name__}: {error}") from None
+    result = conjoin.partition(data, by=by, **_options(case))
+    check_partition(result, list(tables))
+    rows = _contained(case, joined(tables), folder)
+    if case.container == "csv":
+        import pandas as pd
+
+        rows = pd.read_csv(rows, keep_default_na=False, na_values=["nan", ""])
+    use_partition(result, rows, [n for n, t in tables.items() for _ in t["y"]], folder)
+    first = next(iter(tables.values()))
+    check_assignment(result, first)
+
+
+def _compare(case: Case, tables: dict, folder: Path) -> None:
+    a, b = (
+        (_contained(case, one, folder / str(k)) for k, one in enumerate(tables.values()))
+        if case.container != "csv"
+        else tables.values()
+    )
+    found = conjoin.compare(a, b, **_options(case))
+    interval("the gain", found.gain, found.interval, unknown=True)
+    for name in ("error_separate", "error_joined"):
+        error = getattr(found, name)
+        if not (error >= 0 or math.isnan(error)):
+            raise BrokenError(f"{name} is {error}")
+    for one in (found.fit_a, found.fit_b, found.fit_joined):
+        check_model(one)
+    if found.verdict not in ("join", "apart", "undecided") or not isinstance(found.join, bool):
+        raise BrokenError(f"verdict {found.verdict}, join {found.join}")
+    str(found), found.notices
+
+
+def _estimate(case: Case, tables: dict, folder: Path) -> None:
+    one = joined(tables)
+    groups, y = one.pop("g"), one.pop("y")
+    weights = one.pop("w", None)
+    options = _options(case)
+    options["fit_intercept"] = options.pop("intercept")
+    options["family"] = "poisson" if case.target == "count" else "gaussian"
+    kind = conjoin.JoinRegressor if case.face == "regressor" else conjoin.JoinClassifier
+    known = kind().get_params()
+    join = kind(**{name: value for name, value in options.items() if name in known})
+    X = _contained(case, one, folder) if case.container != "csv" else one
+    groups = groups if case.datasets > 1 else None
+    join.fit(X, y, groups=groups, sample_weight=weights)
+    predicted = join.predict(X, groups=groups)
+    if case.face == "classifier":
+        check_probabilities(join.predict_proba(X, groups=groups))
+    else:
+        finite("predictions", predicted)
+    number = join.score(X, y, groups=groups)
+    if not math.isfinite(number):
+        raise BrokenError(f"score is {number}")
+    join.save(folder / "join.json")
+    again = kind.load(folder / "join.json").predict(X, groups=groups)
+    if not np.array_equal(again, predicted):
+        raise BrokenError("predictions differ after load")
+
+
+# --- what holds -----------------------------------------------------------------------------------
+
+
+def finite(what: str, values) -> None:
+    """Raise unless all numbers are finite."""
+    array = np.asarray(values, dtype=float)
+    if not np.isfinite(array).all():
+        raise BrokenError(f"{what} not finite: {array[~np.isfinite(array)][:3]}")
+
+
+def interval(what: str, estimate: float, ends, *, unknown: bool = False) -> None:
+    """Raise unless the estimate is a number inside its interval, whose ends may be infinite."""
+    low, high = ends
+    if math.isnan(estimate):
+        if not unknown:
+            raise BrokenError(f"{what} is not a number")
+        return
+    if math.isinf(estimate):
+        raise BrokenError(f"{what} is {estimate}")
+    if math.isnan(low) and math.isnan(high):
+        return
+    slack = 1e-9 * max(abs(estimate), 1e-300)
+    if not low - slack <= estimate <= high + slack:
+        raise BrokenError(f"{what} {estimate!r} outside of ({low!r}, {high!r})")
+
+
+def check_model(model) -> None:
+    """Raise unless coefficients are finite and the error is at least 0."""
+    for line in getattr(model, "lines", ()):
+        finite("intercept", line.intercept)
+        finite("coefficients", list(line.coef.values()))
+    error = getattr(model, "error", 0.0)
+    if not error >= 0:
+        raise BrokenError(f"error of a model is {error}")
+
+
+def check_partition(result, names: list[str]) -> None:
+    """Raise unless the numbers of a result hold."""
+    if sorted(result.labels) != sorted({n for c in result.clusters for n in c}):
+        raise BrokenError("labels and clusters differ")
+    for name, one in result.errors.items():
+        finite(f"error of {name}", [one.error, one.behind])
+        if one.error < 0:
+            raise BrokenError(f"error of {name} is {one.error}")
+        interval(f"error of {name}", one.error, one.interval)
+    if result.weights and abs(sum(result.weights.values()) - 1) > 1e-9:
+        raise BrokenError(f"weights sum to {sum(result.weights.values())}")
+    for model in (*result.models, result.pooled, *result.coefficients.values()):
+        check_model(model)
+    for line in result.ledger():
+        interval("a gain of the ledger", line.gain, line.interval, unknown=True)
+        if not (math.isnan(line.p_value) or 0 <= line.p_value <= 1):
+            raise BrokenError(f"p-value {line.p_value}")
+    for name in result.labels:
+        for line in result.explain(name):
+            interval("a gain of explain", line.gain, line.interval, unknown=True)
+
+
+def use_partition(result, rows, names: list[str], folder: Path) -> None:
+    """Raise unless a result predicts, prints, reports, saves and loads."""
+    predicted = result.predict(rows, names)
+    classes = bool(result.classes)
+    if classes:
+        check_probabilities(result.predict_proba(rows, names))
+        result.predict(rows, names, interval=0.9)
+    else:
+        finite("predictions", predicted)
+        mean, low, high = result.predict(rows, names, interval=0.9)
+        finite("intervals of predictions", [low, high])
+        if not ((low <= mean) & (mean <= high)).all():
+            raise BrokenError("a prediction lies outside of its interval")
+        result.predict(rows, names, limit=False)
+    with suppress(ConjoinError):  # it needs an intercept and five rows
+        result.predict(rows, "a name that nobody has", on_unseen="nearest")
+    for part in PARTS:
+        result.to_frame(part)
+    for name, value in result.metrics().items():
+        finite(f"metric {name}", value)
+    str(result), str(result.summary()), result.notices, result.outliers
+    result.report(folder / "page.html")
+    result.save(folder / "model.json")
+    again = conjoin.load(folder / "model.json")
+    if not np.array_equal(again.predict(rows, names), predicted):
+        raise BrokenError("predictions differ after load")
+
+
+def check_probabilities(P) -> None:
+    """Raise unless probabilities are finite and sum to one."""
+    finite("probabilities", P)
+    if len(P) and (np.abs(P.sum(axis=1) - 1).max() > 1e-9 or P.min() < 0):
+        raise BrokenError("probabilities do not sum to one")
+
+
+def check_assignment(result, table: dict) -> None:
+    """Raise unless rows with known targets get a model."""
+    place = result.assign(table, table["y"])
+    finite("probabilities", [*place.probabilities, place.probability_new])
+    if abs(sum(place.probabilities) + place.probability_new - 1) > 1e-9:
+        raise BrokenError("probabilities of clusters do not sum to one")
+    check_model(place.model)

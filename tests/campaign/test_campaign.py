@@ -1,0 +1,78 @@
+"""The promise for random hostile cases, and every fault that was found, by name.
+
+`make campaign` tries many more. What it finds becomes a named case here, made small by
+`tests.campaign.shrink`.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.campaign.cases import Case, draw
+from tests.campaign.promise import Outcome, try_case
+from tests.campaign.shrink import shrink
+
+CASES = 60  # about 60 s on one core; those of the seeds 0, 1, ...
+
+# Every fault that was found, as its smallest case.
+FOUND = {
+    "target so small that residuals times infinity are not a number": Case(
+        face="regressor", rows=1, ragged=True, target_power=-100, method="bic", strategy="full"
+    ),
+    "spread over a residual of zero": Case(
+        seed=7, face="regressor", rows=8, columns=("normal", "normal"), quirk="wild", folds=2
+    ),
+    "gain without bound where a dataset has hardly more rows than columns": Case(
+        seed=111, face="compare", rows=3, columns=("normal", "normal")
+    ),
+    "exact fits leave no noise for Chow's test": Case(
+        seed=11, datasets=3, rows=8, columns=("wild pair",), quirk="exact", method="chow"
+    ),
+    "gains beyond the numbers of four bytes": Case(
+        seed=98, datasets=3, rows=5, quirk="mixed scales", folds=5
+    ),
+    "subnormal column beside classes": Case(
+        seed=44, datasets=3, rows=5, columns=("subnormal", "normal"), target="boolean"
+    ),
+    "weights from 1e-300 to 1e300": Case(seed=38, rows=5, target="classes", weights="extreme"),
+    "weights that are missing, in an estimator": Case(
+        seed=31, face="classifier", rows=5, target="classes", weights="missing"
+    ),
+    "infinite target, in an estimator": Case(seed=27, face="regressor", quirk="infinite"),
+    "counts up to 2^53": Case(seed=8, face="compare", rows=12, target="count", quirk="wild"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found_faults_are_mended(name):
+    outcome = try_case(FOUND[name])
+    assert outcome.kept, outcome
+
+
+@pytest.mark.parametrize("first", range(0, CASES, 10))
+def test_random_cases_keep_the_promise(first):
+    for number in range(first, first + 10):
+        outcome = try_case(draw(number))
+        assert outcome.kept, (
+            f"{outcome}\npython -m scripts.campaign --case {number}: {draw(number)}"
+        )
+
+
+def test_a_case_is_the_same_whenever_it_is_drawn():
+    assert draw(17) == draw(17) != draw(18)
+    assert str(Case(rows=3, target="count")) == "Case(rows=3, target='count')"
+
+
+def test_shrinking_keeps_what_fails():
+    wide = replace(draw(3), datasets=6, rows=40, columns=("flag", "wild"), target="count")
+    small = shrink(wide, lambda case: "wild" in case.columns and case.target == "count")
+    assert small == Case(
+        seed=wide.seed, datasets=2, rows=1, columns=("wild",), target="count",
+        column_powers=small.column_powers,
+    )  # fmt: skip
+
+
+def test_faults_are_told_apart_by_kind_and_place():
+    assert Outcome("refused").kept and Outcome("result").kept
+    assert not Outcome("LinAlgError", "linalg.py:1").kept
+    assert Outcome("hang", "x", "1").signature == Outcome("hang", "x", "2").signature
