@@ -39,6 +39,9 @@ FOUND = {
         seed=31, face="classifier", rows=5, target="classes", weights="missing"
     ),
     "infinite target, in an estimator": Case(seed=27, face="regressor", quirk="infinite"),
+    "fourth powers of residuals of 1e140": Case(
+        seed=138, ragged=True, columns=("normal",) * 4, quirk="wild", folds=2, robust=True
+    ),
     "counts up to 2^53": Case(seed=8, face="compare", rows=12, target="count", quirk="wild"),
 }
 

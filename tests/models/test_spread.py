@@ -84,3 +84,12 @@ def test_without_rows_scores_are_normal():
     assert_allclose(high, 1.645 * np.array([1, 2, 3, 5]), rtol=0.01)
     assert_allclose(low, -high)
     assert_allclose(spread.of_shape(0.95), 1.645, rtol=0.01)
+
+
+@pytest.mark.parametrize("power", [-120, 120])
+def test_scores_whose_fourth_powers_are_no_numbers(power):
+    rng = np.random.default_rng(3)
+    scores, dataset = rng.standard_normal(60), np.repeat([0, 1, 2], 20)
+    plain, far = (Spread.of(scores * unit, dataset, 3) for unit in (1.0, 2.0 ** (4 * power)))
+    assert np.array_equal(far.own, plain.own * 2.0 ** (4 * power))
+    assert np.array_equal(far.shape, plain.shape)

@@ -40,6 +40,9 @@ PROBABILITIES = np.array([*TAIL, 0.5, *(1 - p for p in reversed(TAIL))])
 BORROWED = 30.0
 # Variance of the square of a normal score over its squared mean.
 NORMAL = 2.0
+# Half the degrees of freedom of a mean square at least. Beside one wild score of 1e140 all others
+# would have none, and the bias of a logarithm (about one over it) would have no exponential.
+LEAST_HALF = 0.01
 # Points that stand for the borrowed scores: enough for the outermost probability.
 POINTS = 400
 
@@ -75,6 +78,9 @@ class Spread:
         `unseen` (n,) are the scores of the same rows under a model that has not seen their dataset;
         by default those of `scores`.
         """
+        # Fourth powers of large or small scores are no numbers; a power of two changes no digit.
+        unit = float(np.ldexp(1.0, int(np.frexp(np.abs(scores).max(initial=0.0))[1])))
+        scores, unseen = scores / unit, None if unseen is None else unseen / unit
         scales = Scales.of(scores, dataset, K)
         scale = scales.of_datasets()
         count = np.bincount(dataset, minlength=K)
@@ -91,7 +97,8 @@ class Spread:
         present = max(int(np.sum(count > 0)), 1)
         wide = 0.5 + (PROBABILITIES - 0.5) * (1 + 1 / present)
         reach = weighted_quantiles(far, equal, np.clip(wide, TAIL[0], 1 - TAIL[0]))
-        return cls(own, reach, weighted_quantiles(standard, equal, PROBABILITIES, ends))
+        shape = weighted_quantiles(standard, equal, PROBABILITIES, ends)
+        return cls(own * unit, reach * unit, shape)
 
     @classmethod
     def normal(cls, scale: FloatArray, unseen: float) -> "Spread":
@@ -232,7 +239,7 @@ class Scales:
     def _logs(self, n: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return logarithms of mean squares without their bias, and variances; inf if unknown."""
         known = (n > 0) & (squares > 0)
-        half = np.where(known, n, 1.0) / self.kurtosis
+        half = np.maximum(np.where(known, n, 1.0) / self.kurtosis, LEAST_HALF)
         logs = np.log(np.where(known, squares / np.maximum(n, 1.0), 1.0))
         bias = np.where(known, digamma(half) - np.log(half), 0.0)
         return logs - bias, np.where(known, polygamma(1, half), np.inf)
@@ -245,4 +252,6 @@ def _kurtosis(scores: FloatArray, dataset: IntArray, K: int) -> float:
     some = n > 1
     pairs = (squares[some] ** 2 - fourth[some]) / (n[some] - 1)  # mean: n times the fourth power
     total = float(pairs.sum())
-    return float(fourth[some].sum()) / total - 1 if total > 0 else NORMAL
+    heavy = float(fourth[some].sum())
+    # A double holds 1e308: beyond, nothing is known of the tails but that they are heavy.
+    return heavy / total - 1 if total > heavy * np.finfo(np.float64).tiny else NORMAL

@@ -50,8 +50,20 @@ def assign(result: "Partition", rows: FloatArray, target: FloatArray) -> Assignm
         probability_new=float(probability[-1]),
         model=model,
         errors=errors,
-        standard_error=float(own.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan"),
+        standard_error=_standard_error(own),
     )
+
+
+def _standard_error(losses: FloatArray) -> float:
+    """Return the standard error of a mean of losses (n,); nan if it is not known.
+
+    They are divided by the largest first: squared errors of 1e280 cannot be squared again.
+    """
+    largest = float(np.abs(losses).max(initial=0.0))
+    if len(losses) < 2 or not np.isfinite(largest):
+        return float("nan")
+    scale = largest or 1.0
+    return float((losses / scale).std(ddof=1) / np.sqrt(len(losses)) * scale)
 
 
 def _mean(losses: FloatArray) -> float:
