@@ -55,7 +55,8 @@ FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__in
          "estimators.join.__init__", "representations.embedding.embed", "cli.paper.algorithm1",
          "cli.paper.algorithm2", "cli.paper.algorithm3", "cli.paper.bounds",
          "cli.reproduce.reproduce", "cli.main.assign", "cli.main.partition", "cli.sites.plan",
-         "cli.sites.export", "sites.export.export")  # fmt: skip
+         "cli.sites.export", "cli.sites.answer", "cli.sites.serve",
+         "sites.export.export")  # fmt: skip
 
 
 @dataclass

@@ -79,3 +79,32 @@ def test_rounds_by_hand(folder):
                  "--idle", "0.5")  # fmt: skip
     assert "Round 2 answered." in served.output
     assert (place / "clinic_1.answer_2.json").exists()
+
+
+def test_differential_privacy_and_the_ledger_from_the_command_line(tmp_path):
+    (table,) = clinics(sites=1, rows=200).values()
+    rows = list(zip(*table.values()))
+    for name, part in (("rows.csv", rows), ("fewer.csv", rows[1:])):
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file).writerows([list(table), *part])
+    (tmp_path / "columns.json").write_text(json.dumps({**COLUMNS, "y": TARGETS["gaussian"]}))
+    plan, out = tmp_path / "plan.json", tmp_path / "out.json"
+    run("site", "plan", "-t", "y", "--columns", tmp_path / "columns.json", "-o", plan)
+
+    def export(file, *more):
+        return run(
+            "site", "export", tmp_path / file, "--plan", plan, "--name", "a", "-o", out, *more
+        )
+
+    assert export("rows.csv").exit_code == 0
+    refused = export("fewer.csv")
+    assert refused.exit_code != 0 and "differ in 1 row" in refused.output
+    missing = export("fewer.csv", "--epsilon", 1)
+    assert "--bound age=LOW:HIGH" in missing.output
+    bounds = [word for one in ("age=0:100", "dose=0:1", "y=-4:4") for word in ("--bound", one)]
+    found = export("fewer.csv", "--epsilon", 1, *bounds)
+    assert found.exit_code == 0, found.output
+    assert "2.72 times as probable" in found.output
+    assert json.loads(out.read_text())["content"]["privacy"]["epsilon"] == 1.0
+    for wrong in ("age=0", "age=5:1", "=0:1"):
+        assert "COLUMN=LOW:HIGH" in export("rows.csv", "--epsilon", 1, "--bound", wrong).output

@@ -5,6 +5,7 @@ holds no code. It names the types of its objects, and it creates only those that
 NumPy define and that the reader says to trust.
 """
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,11 @@ def beside(path: Path) -> Path:
     'model.json.skops'
     """
     return path.with_name(path.name + SUFFIX)
+
+
+def checksum_of(data: bytes) -> str:
+    """Return the checksum of a file, as model files have it."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def load_skops(purpose: str) -> Any:

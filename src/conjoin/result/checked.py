@@ -68,7 +68,7 @@ def check_content(content: Any) -> None:
     line = record({"score": both(record({"join": boolean}), map_of(_mark))})
     record(
         {
-            "limits": map_of(list_of(finite, 2)),
+            "limits": map_of(list_of(limit, 2)),
             "weights": map_of(finite),
             "errors": errors,
             "ledger": list_of(both(merge, line)),
@@ -296,6 +296,12 @@ def number(value: Any, what: str) -> None:
         except ValueError:
             pass
     raise fault(f"{what} is {_short(value)}, expected a number")
+
+
+def limit(value: Any, what: str) -> None:
+    """Accept a finite number, or the text of an infinite one: predictions of learners have none."""
+    if value not in ("inf", "-inf"):
+        finite(value, what)
 
 
 def finite(value: Any, what: str) -> None:

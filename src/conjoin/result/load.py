@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conjoin.errors import ConjoinError, ReadError
-from conjoin.learners.beside import Trusted, beside, objects_from_bytes
+from conjoin.learners.beside import Trusted, beside, checksum_of, objects_from_bytes
 from conjoin.learners.stored import learner_from_plain, schema_from_plain
 from conjoin.representations.learned import Learned, RepresentedSchema
 from conjoin.result.arrays import plain_to_array
@@ -35,7 +35,6 @@ from conjoin.result.found import (
     stability_from_plain,
 )
 from conjoin.result.partition import Partition
-from conjoin.result.store import checksum_of
 from conjoin.result.stored import StoredAnalysis
 from conjoin.result.values import Alternative
 from conjoin.tables.schema import Schema

@@ -9,7 +9,6 @@ A learner of another library is saved beside it (`learners.beside`): the content
 that file. Both files are written, or none.
 """
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conjoin.files import path_of, write_together
-from conjoin.learners.beside import beside, objects_to_bytes
+from conjoin.learners.beside import beside, checksum_of, objects_to_bytes
 from conjoin.learners.schema import LearnedSchema
 from conjoin.learners.stored import learner_to_plain, predictions_to_plain
 from conjoin.result.arrays import array_to_plain
@@ -81,11 +80,6 @@ def checksum(content: Any) -> str:
     """Return the checksum of a document's content."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return checksum_of(canonical.encode())
-
-
-def checksum_of(data: bytes) -> str:
-    """Return the checksum of bytes."""
-    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def _extra(extra: Mapping[str, Any], objects: list[Any]) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from conjoin._typing import FloatArray
 # Eigenvalues of the correlation matrix below this count as zero: sums of products in double
 # precision show such directions to four digits at best.
 COLLINEAR = 1e-12
-# Steps of reweighting. On tables of 30 to 300 rows the set of zero residuals stays the same after
-# some 20.
+# Steps of reweighting: the floor of the weights shrinks tenfold in two steps, and needs 18 of them
+# to reach its end.
 STEPS = 30
 # Residuals below this share of a standard deviation count as zero.
 ZERO = 1e-6

@@ -22,7 +22,7 @@ MOST_VALUES = 3
 # is then a sum over the minority.
 MOSTLY = 0.5
 # Rows looked at first, to see quickly that a column has many values none of which is frequent. A
-# value in half of all rows is in a third of these, but for one table in 10^20.
+# value in half of all rows is in a third of these, unless rows are in a very special order.
 GLANCE = 1000
 GLANCED_SHARE = 1 / 3
 

@@ -23,7 +23,7 @@ from conjoin.sites.marks import find_marks
 from conjoin.sites.rules import Leaving
 
 # Buckets for each row of the threshold: 13 rows fall into at least 11 of 128 buckets with
-# probability 0.97, so hardly more than the threshold asks for is enough.
+# probability 0.99, so hardly more than the threshold asks for is enough.
 BUCKETS_PER_ROW = 8
 # Bits of the hash that is added up: sums over 2^25 rows are then exact as floats.
 BITS = 28

@@ -258,13 +258,13 @@ def answers_of(content: Any, asked: Sequence[Ask], P: int, folds: dict[str, int]
 def _unpacked(found: Any, one: Ask, P: int, folds: int) -> Arrays:
     F, size = folds if one.folds else 1, P * (P + 1) // 2
     sums: list[tuple[int, ...]] = [(F, size), (F, P), (F,)]
-    by_kind: dict[str, list[tuple[int, ...]]] = {
+    known: dict[str, list[tuple[int, ...]]] = {
         "sums": sums,
         "step": [(1,), *sums],
         "loss": [(folds,)],
         "scores": [(1,), (1,)],
     }
-    shapes = by_kind.get(one.kind, [(1,)])
+    shapes = known.get(one.kind, [(1,)])
     if len(found) != len(shapes):
         raise Fault(f"an answer of kind {one.kind!r} has {len(found)} parts")
     parts = [
