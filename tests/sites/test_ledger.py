@@ -34,6 +34,18 @@ def test_the_same_rows_may_leave_again_after_reading_the_ledger_anew(ledger):
     assert again.compare(site(), Rules()) == ()
 
 
+def test_sets_of_one_export_that_are_alike_may_leave_again(tmp_path):
+    """Two flags that differ in few rows: the second time tells nothing new."""
+    rng = np.random.default_rng(3)
+    smoker = rng.permutation(flag(300, 100))
+    other = smoker.copy()
+    other[np.flatnonzero(smoker)[:4]] = 0.0
+    rows = leaving({"smoker": smoker, "treated": other}, rng.normal(size=300), folds=2)
+    ledger = Ledger.open(tmp_path).record(rows, Rules(), {})
+    assert ledger.compare(rows, Rules()) == ()
+    assert ledger.compare(without(rows, 2), Rules()) != ()
+
+
 @pytest.mark.parametrize("count", [1, 3, 10])
 def test_few_rows_less_or_more_are_refused(ledger, count):
     (finding,) = ledger.compare(without(site(), count), Rules())

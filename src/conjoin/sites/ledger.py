@@ -297,9 +297,13 @@ def _secret(path: Path) -> bytes:
 
 
 def _few(new: Sequence[Print], old: Sequence[Print], rows: int) -> tuple[Print, Print, int] | None:
-    """Return two sets that differ in few rows, and in how many at least; None if there are none."""
+    """Return two sets that differ in few rows, and in how many at least; None if there are none.
+
+    A set that has left before tells nothing new, whatever else has left.
+    """
     count = differing(new, old)
-    few = np.argwhere((count > 0) & (count < rows))
+    is_new = (count > 0).all(axis=1, keepdims=True)
+    few = np.argwhere(is_new & (count < rows))
     if not len(few):
         return None
     i, j = min(few.tolist(), key=lambda pair: (bool(new[pair[0]].label), count[tuple(pair)]))
