@@ -6,7 +6,7 @@ from conjoin.sites.rules import Rules
 
 def test_default_rules_pass_and_stricter_ones_too():
     Rules().check()
-    Rules(rows=30, share=0.1, dominance=0.5, numbers=0.2, zeros=False, sites=5).check()
+    Rules(rows=30, share=0.1, dominance=0.5, numbers=0.2, zeros=False).check()
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,6 @@ def test_default_rules_pass_and_stricter_ones_too():
         {"share": 0.5},
         {"dominance": 0.95},
         {"numbers": 0.6},
-        {"sites": 2},
     ],
 )
 def test_looser_rules_need_a_word(looser):

@@ -53,8 +53,6 @@ class Rules:
         Most numbers that leave in all rounds together, for each value of the table.
     zeros : bool, default True
         Whether it may leave that no row has two levels, each of which some rows have.
-    sites : int, default 3
-        Fewest sites before anything is shown across sites.
 
     Examples
     --------
@@ -69,15 +67,12 @@ class Rules:
     dominance: float = 0.9
     numbers: float = 0.5
     zeros: bool = True
-    sites: int = 3
 
     def __post_init__(self) -> None:
-        for name in ("rows", "sites"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ArgumentError(
-                    f"Rule {name!r} must be a whole number of at least 1, not {value!r}."
-                )
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+            raise ArgumentError(
+                f"Rule 'rows' must be a whole number of at least 1, not {self.rows!r}."
+            )
         for name in ("share", "dominance", "numbers"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
@@ -93,7 +88,7 @@ class Rules:
         found = []
         for one in fields(self):
             mine, yours = getattr(self, one.name), getattr(other, one.name)
-            if mine < yours if one.name in ("rows", "sites") else mine > yours:
+            if mine < yours if one.name == "rows" else mine > yours:
                 found.append(f"{one.name} is {mine:g}, {words} is {yours:g}")
         return tuple(found)
 
@@ -124,7 +119,6 @@ class Rules:
             dominance=min(self.dominance, other.dominance),
             numbers=min(self.numbers, other.numbers),
             zeros=self.zeros and other.zeros,
-            sites=max(self.sites, other.sites),
         )
 
     def to_plain(self) -> dict[str, Any]:
