@@ -99,3 +99,16 @@ def test_text_in_place_of_a_list_is_refused_at_prediction():
     schema = collect(frame(), target="y", by="task").schema
     with pytest.raises(DataError, match="Column 'e' of X was a list of numbers at fitting"):
         schema.encode(to_frame({"e": ["one"]}, "X"))
+
+
+@pytest.mark.parametrize("entries", [2, 7])
+def test_lists_of_another_length_are_refused_at_prediction(entries):
+    schema = collect(frame(), target="y", by="task").schema
+    for table in (
+        pd.DataFrame({"e": [[0.0] * 4, [1.0] * entries]}),
+        pl.DataFrame({"e": [[0.0] * 4, [1.0] * entries]}),
+    ):
+        with pytest.raises(
+            DataError, match=f"'e' of X has a list of {entries} numbers"
+        ):
+            schema.encode(to_frame(table, "X"))

@@ -20,6 +20,7 @@ from conjoin.tables.encoding import (
     Encoding,
     Flag,
     Number,
+    Vector,
     as_text,
     date_text,
     from_plain,
@@ -111,6 +112,9 @@ class Schema:
         numbers = [name for name, kind in kinds.items() if kind in ("number", "flag")]
         numbers += [e.name for e in self.encodings if isinstance(e, Category) and e.number]
         dates = [name for name, kind in kinds.items() if kind == "date"]
+        for e in self.encodings:
+            if isinstance(e, Vector) and e.name in self.columns:
+                _check_length(frame.get_column(e.name), len(e.fill), what)
         selected = self.select(with_castable_types(frame, numbers, dates), what)
         rows = np.empty((len(frame), len(self.inputs)))
         for j, name in enumerate(self.inputs):
@@ -183,6 +187,19 @@ class Schema:
         encodings = tuple(from_plain(column) for column in values["columns"])
         response = Response.from_plain(values.get("response", {}))
         return cls(roles, encodings, tuple(values["constant"]), response)
+
+
+def _check_length(column: nw.Series[Any], entries: int, what: str) -> None:
+    """Refuse lists of another length than at fitting: longer ones would be cut without a word."""
+    if not isinstance(column.dtype, nw.List):
+        return  # arrays have one length in their type, and other types have their own message
+    lengths = column.drop_nulls().list.len()
+    wrong = lengths.filter(lengths != entries)
+    if len(wrong):
+        raise DataError(
+            f"Column {column.name!r} of {what} has a list of {wrong.item(0)} numbers; at fitting "
+            f"all lists had {entries}. Give lists of {entries} numbers."
+        )
 
 
 def _such_as(frame: Any, encoding: Encoding) -> str:
