@@ -21,7 +21,10 @@ BAD = {
     "same file twice": (["partition", "d1.csv", "d1.csv", "-t", "y"], "is named twice"),
     "database": (["partition", "shop.duckdb::sales", "-t", "y"], "does not exist"),
     # columns and rows
-    "no target": (["partition", "long.parquet", "-b", "store"], "Missing option '--target'"),
+    "no target": (
+        ["partition", "long.parquet", "-b", "store"],
+        "target is missing; name the column",
+    ),
     "target": (["partition", "long.parquet", "-t", "z", "-b", "store"], "--target 'z' is not a c"),
     "target of a pair": (["compare", "d1.csv", "d2.csv", "-t", "z"], "--target 'z' is not a col"),
     "text target": (

@@ -108,7 +108,5 @@ def test_lists_of_another_length_are_refused_at_prediction(entries):
         pd.DataFrame({"e": [[0.0] * 4, [1.0] * entries]}),
         pl.DataFrame({"e": [[0.0] * 4, [1.0] * entries]}),
     ):
-        with pytest.raises(
-            DataError, match=f"'e' of X has a list of {entries} numbers"
-        ):
+        with pytest.raises(DataError, match=f"'e' of X has a list of {entries} numbers"):
             schema.encode(to_frame(table, "X"))
