@@ -120,8 +120,7 @@ app = typer.Typer(
     cls=Commands,
     help="Decide which datasets to train together and which apart.",
     epilog="Example: conjoin partition sales.csv --target sales --by store\n\n"
-    "Exit codes: 0 done, 2 bad input, 3 a check needs a look, 130 interrupted, "
-    "143 terminated.",
+    "Exit codes: 0 done, 2 bad input, 3 something needs a look, 130 or 143 stopped.",
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help needs half the time
