@@ -46,6 +46,10 @@ class Layout:
     source: str
 
 
+class WrongTypeError(DataError, TypeError):
+    """A value of a type that cannot be a number; scikit-learn's checks ask for a `TypeError`."""
+
+
 @contextmanager
 def scikit_checks() -> Iterator[None]:
     """Turn what scikit-learn's checks raise into a `DataError` of the same words, on one line."""
@@ -55,7 +59,8 @@ def scikit_checks() -> Iterator[None]:
         raise
     except (TypeError, ValueError) as error:
         text = " ".join(str(error).split()).rstrip(".;")
-        raise DataError(f"{text}; correct or drop these rows before the call.") from error
+        kind = WrongTypeError if isinstance(error, TypeError) else DataError
+        raise kind(f"{text}; correct or drop these rows before the call.") from error
 
 
 def row_weights(sample_weight: Any, y: AnyArray) -> FloatArray:

@@ -171,7 +171,7 @@ def export(
     >>> rows = {"age": rng.uniform(20, 80, 200), "cost": rng.uniform(0, 9, 200)}
     >>> plan = make_plan({"age": "number", "cost": "number"}, "cost")
     >>> print(export(rows, plan, "clinic_3").describe().splitlines()[1])
-      clinic_3: 200 rows, 10 folds, 73 numbers in the file
+      clinic_3: 200 rows, 10 folds, 76 numbers in the file
     """
     register = None if ledger is None else Ledger.open(ledger)
     if epsilon is not None:
