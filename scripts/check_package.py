@@ -57,6 +57,16 @@ with tempfile.TemporaryDirectory() as folder:
     again = conjoin.load(f"{folder}/model.json", trusted=types)
 assert (again.predict(tables["d1"], "d1") == result.predict(tables["d1"], "d1")).all()
 """,
+    "privacy": """
+import numpy, conjoin
+from conjoin.sites import export, make_plan
+rng = numpy.random.default_rng(0)
+rows = {"age": rng.uniform(20, 80, 500), "cost": rng.uniform(0, 9, 500)}
+plan = make_plan({"age": "number", "cost": "number"}, "cost")
+bounds = {"age": (0.0, 110.0), "cost": (0.0, 10.0)}
+found = export(rows, plan, "clinic", epsilon=2.0, bounds=bounds)
+assert found.content["privacy"]["epsilon"] == 2.0, found.content["privacy"]
+""",
     "nn": """
 import conjoin
 from conjoin.datasets import make_clusters
