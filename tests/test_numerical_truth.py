@@ -4,7 +4,7 @@ import pytest
 
 from scripts import numerical_truth as truth
 
-# Relative errors at most: a power of ten above what is stored, as processors round differently.
+# Relative errors at most: a hundred times what is stored, as processors round differently.
 SLACK = 100
 
 

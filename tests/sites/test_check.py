@@ -15,7 +15,7 @@ def plain(n=400, **columns):
         "age": rng.normal(50, 10, n),
         "dose": rng.gamma(2.0, size=n),
         "sex": rng.permutation(flag(n, n // 2)),
-    }  # noqa: E501
+    }
     return {**base, **columns}, rng.normal(size=n)
 
 
