@@ -198,7 +198,7 @@ class Judge:
 
     def _stack(self, groups: Sequence[Sequence[int]], weights: FloatArray) -> Side:
         """Return groups as a stack of sides (B,); each dataset has its group's weight."""
-        m, W = self.moments, self.moments.W
+        m = self.moments
         index = [np.asarray(group, dtype=int) for group in groups]
 
         alone = np.array([i[0] for i in index]) if all(len(i) == 1 for i in index) else None
@@ -209,6 +209,11 @@ class Judge:
             return np.stack([values[i].sum(axis=0) for i in index])
 
         G, n, nu = total(m.G), total(m.n), total(self.df)
+        scales = 1 / m.w
+        if alone is not None:
+            second = m.G[alone] * scales[alone, None, None]
+        else:
+            second = np.stack([np.tensordot(scales[i], m.G[i], axes=1) for i in index])
         inverse, rank = linalg.inverse_and_rank(G)
         s2 = residual_variance(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
         return Side(
@@ -217,7 +222,7 @@ class Judge:
             beta=linalg.matvec(inverse, total(m.h)),
             rank=rank.astype(float),
             n=n,
-            A=weights[:, None, None] * total(W),
+            A=weights[:, None, None] * second,
             s2=s2,
             nu=nu,
         )

@@ -33,6 +33,9 @@ from conjoin.strategies.refits import FindCentre, centres_of
 
 # Numbers of a stack of Gram matrices that are solved together: 1.6 MB, which stays in the cache.
 STACK = 200_000
+# Numbers of the sums that are kept from one call to the next: 32 MB. A cluster that grows by one
+# dataset at a time needs the sums of its last few states only.
+KEPT = 4_000_000
 
 Group = tuple[int, ...]
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -71,6 +74,7 @@ class ValidatedJoins:
     mu: FloatArray
     seen: Moments | None = None
     _known: dict[Group, _Model] = field(default_factory=dict, repr=False)
+    _recent: dict[Group, Sums] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -130,13 +134,12 @@ class ValidatedJoins:
         held: dict[Group, Sums] = {}
         stack: dict[Group, Sums] = {}
         for group in todo:
-            one, two = (held.pop(side, None) for side in unions.get(group, ((), ())))
-            if len(group) == 1:
-                sums = self._single_sums(group[0])
-            elif one is None or two is None:
-                sums = self._sums(group)
+            if group in unions:
+                known = (held.pop(side, ()) or self._sums(side) for side in unions[group])
+                sums = tuple(np.add(one, two) for one, two in zip(*known))
+                self._keep(group, sums)
             else:
-                sums = tuple(x + y for x, y in zip(one, two))
+                sums = self._sums(group)
             stack[group] = sums
             if group in sides:
                 held[group] = sums
@@ -169,6 +172,21 @@ class ValidatedJoins:
         """Moments (K, F) whose sums over a group are kept for training."""
         return self.folds if self.seen is None else self.seen
 
+    def _sums(self, group: Group) -> Sums:
+        """Return G, h, Gw, hw, qw, Gv, rows outside each fold and rows times noise of a group."""
+        if len(group) == 1:
+            return self._single_sums(group[0])
+        sums = self._recent.pop(group, ()) or self._sums_of_members(group)
+        self._keep(group, sums)
+        return sums
+
+    def _keep(self, group: Group, sums: Sums) -> None:
+        """Keep the sums of a group as the most recent ones, and forget the oldest."""
+        self._recent[group] = sums
+        most = max(KEPT // (4 * sums[0].size), 1)  # four of the sums have a matrix for each fold
+        while len(self._recent) > most:
+            del self._recent[next(iter(self._recent))]
+
     def _single_sums(self, k: int) -> Sums:
         """Return `_sums` of one dataset in a quicker way, since most groups are one dataset."""
         omega, noise, rows = (values[k] for values in self._scales)
@@ -185,8 +203,8 @@ class ValidatedJoins:
             noise * rows,
         )
 
-    def _sums(self, group: Group) -> Sums:
-        """Return G, h, Gw, hw, qw, Gv, rows outside each fold and rows times noise of a group."""
+    def _sums_of_members(self, group: Group) -> Sums:
+        """Return `_sums` of several datasets, added up one by one."""
         index = list(group)
         omega, noise, rows = (values[index] for values in self._scales)
         G, h, q = self.folds.G[index], self.folds.h[index], self.folds.q[index]
