@@ -209,13 +209,12 @@ class Judge:
                 return values[alone]
             return np.stack([values[i].sum(axis=0) for i in index])
 
-        def total_W() -> FloatArray:
-            """Sum second moments of some datasets: of all they would be formed for every batch."""
-            if alone is not None:
-                return m[alone].W
-            return np.stack([m[i].W.sum(axis=0) for i in index])
-
         G, n, nu = total(m.G), total(m.n), total(self.df)
+        scales = 1 / m.w
+        if alone is not None:
+            second = m.G[alone] * scales[alone, None, None]
+        else:
+            second = np.stack([np.tensordot(scales[i], m.G[i], axes=1) for i in index])
         inverse, rank = linalg.inverse_and_rank(G)
         s2 = residual_variance(total(self._known_rss), total(m.q), nu)
         return Side(
@@ -224,7 +223,7 @@ class Judge:
             beta=linalg.matvec(inverse, total(m.h)),
             rank=rank.astype(float),
             n=n,
-            A=weights[:, None, None] * total_W(),
+            A=weights[:, None, None] * second,
             s2=s2,
             nu=nu,
         )
