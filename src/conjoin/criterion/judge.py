@@ -15,6 +15,7 @@ chosen beforehand: for the best of many pairs, false joins are more frequent.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -215,7 +216,7 @@ class Judge:
         else:
             second = np.stack([np.tensordot(scales[i], m.G[i], axes=1) for i in index])
         inverse, rank = linalg.inverse_and_rank(G)
-        s2 = residual_variance(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
+        s2 = residual_variance(total(self._known_rss), total(m.q), nu)
         return Side(
             G=G,
             inverse=inverse,
@@ -226,6 +227,11 @@ class Judge:
             s2=s2,
             nu=nu,
         )
+
+    @cached_property
+    def _known_rss(self) -> FloatArray:
+        """Residual sums of squares (K,) of datasets that have degrees of freedom, else 0."""
+        return np.where(self.df > 0, self.rss, 0.0)
 
     def gains(self, pairs: Sequence[Pair]) -> FloatArray:
         """Return the estimated fall (B,) of the error when each pair of groups is joined."""

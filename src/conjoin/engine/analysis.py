@@ -218,7 +218,8 @@ class Analysis:
 
     @cached_property
     def _members(self) -> list[IntArray]:
-        return [np.nonzero(self._labels == c)[0] for c in range(int(self._labels.max()) + 1)]
+        order = np.argsort(self._labels, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self._labels[order])) + 1)
 
     # --- errors ----------------------------------------------------------------------------------
 

@@ -123,6 +123,12 @@ class RowMoments(Moments):
             yield block.datasets, block.stack(self.A)
 
     @cached_property
+    def total(self) -> FloatArray:
+        """A'A of all datasets together (p + 1, p + 1)."""
+        products: FloatArray = self.A.T @ self.A
+        return products
+
+    @cached_property
     def _products(self) -> FloatArray:
         """A'A of each dataset (K, p + 1, p + 1): large, and hardly ever needed."""
         found = np.zeros((len(self.n), self.p + 1, self.p + 1))
@@ -154,7 +160,7 @@ class RowMoments(Moments):
     def union(self, axis: int = 0) -> Moments:
         """Return the moments of all datasets together."""
         assert axis == 0  # there is one batch axis
-        return Moments.from_products(self.A.T @ self.A, self.n.sum(), self.w.sum())
+        return Moments.from_products(self.total, self.n.sum(), self.w.sum())
 
     def sum_by(self, labels: IntArray) -> Moments:
         """Return the moments (C,) of clusters of datasets (K,), by the label of each."""
