@@ -167,7 +167,9 @@ class ValidatedObjective:
     @classmethod
     def of(cls, folds: Moments, weights: FloatArray) -> "ValidatedObjective":
         """Take fold moments (K, F) and dataset weights (K,)."""
-        omega = weights / folds.w.sum(axis=1)
+        # A dataset that ends before the first fold in time has no held-out rows.
+        held_out = folds.w.sum(axis=1)
+        omega = np.divide(weights, held_out, out=np.zeros_like(held_out), where=held_out > 0)
         return cls(
             (
                 folds.G,
