@@ -62,7 +62,12 @@ FOUND = {
         steps=("assign",),
     ),
     "sizes of a verdict's law that cannot be squared": Case(
-        seed=7013, face="compare", quirk="rare", method="direct", intercept=False
+        seed=7013,
+        face="compare",
+        quirk="rare",
+        method="direct",
+        verdict="gaussian",
+        intercept=False,
     ),
     "one fold in time": Case(
         seed=1064, face="classifier", rows=2, ragged=True, target="boolean", time=True
