@@ -109,7 +109,7 @@ OTHERS = {
     "query": "SELECT 1", "unsafe_query": True,
     "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
     "drop_outliers": True, "robust": True,
-    "family": "poisson", "intercept": False, "representation": "mlp1",
+    "family": "poisson", "intercept": False, "representation": "mlp1", "keep_moments": True,
 }  # fmt: skip
 
 

@@ -50,6 +50,7 @@ def partition(
     drop_outliers: bool | None = Request.drop_outliers,
     robust: bool = Request.robust,
     intercept: bool = Request.intercept,
+    keep_moments: bool = Request.keep_moments,
     representation: Any = Request.representation,
     progress: Progress | None = None,
     **options: Any,
@@ -125,6 +126,7 @@ def partition(
         drop_outliers=drop_outliers,
         robust=robust,
         intercept=intercept,
+        keep_moments=keep_moments,
         representation=representation,
         options=options,
     )

@@ -240,6 +240,8 @@ class Question:
         found = {name: getattr(self, name) for name in described(type(self)) if name not in ROLES}
         found["method"] = self.method_name
         found["learner"] = self.learner_name
+        if not found.get("keep_moments"):  # it changes what is kept, and few ask for it
+            found.pop("keep_moments", None)
         found["random_state"] = int(self.random_state)
         found |= {k: str(found[k]) for k in ("horizon", "gap") if not _is_plain(found.get(k))}
         if found.get("query"):  # settings are written to model files and pages
@@ -365,6 +367,13 @@ class Request(Question):
         "Let the query read other files, and write.",
         kind="bool",
         python_help="Only for queries that you wrote yourself.",
+    )
+    keep_moments: bool = option(
+        False,
+        "Keep sums of rows in the result, so that update can add rows.",
+        kind="bool",
+        python_help="Model files then hold sums of products by dataset and fold, and no row. The "
+        "fold of a row depends on its values alone. For learner='linear' and targets of numbers.",
     )
     representation: Any = option(
         None,

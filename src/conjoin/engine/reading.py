@@ -13,6 +13,7 @@ import narwhals as nw
 
 from conjoin.api.request import Request
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
+from conjoin.engine.kept import reduce_rows, refuse_what_needs_rows
 from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
 from conjoin.errors import ArgumentError
 from conjoin.sites.folder import as_site_files
@@ -80,13 +81,15 @@ def _read_table(
 
     With `blocks` each dataset is a file, and rows are counted inside it.
     """
+    if request.keep_moments:
+        refuse_what_needs_rows(request, rows_needed=rows_needed)
     if not rows_needed and not isinstance(data, Mapping):
         reduced = _reduce(data, roles, request)
         if reduced is not None:
             return reduced
     if request.sample_rows is not None:
         _check_sample_is_possible(data, request, rows_needed)
-    return collect_rows(
+    rows = collect_rows(
         data,
         roles,
         missing=request.missing,
@@ -94,10 +97,11 @@ def _read_table(
         fewest=1 if alone else 2,
         family=request.family,
         # A single dataset of classes or counts has no other to be relative to: there row weights
-        # are repeats.
-        relative=not alone or request.family == "gaussian",
+        # are repeats. Moments that are kept have weights as they are, so that more can be added.
+        relative=not request.keep_moments and (not alone or request.family == "gaussian"),
         blocks=blocks,
     )
+    return reduce_rows(rows, request) if request.keep_moments else rows
 
 
 def _check_sample_is_possible(data: Any, request: Request, rows_needed: bool) -> None:

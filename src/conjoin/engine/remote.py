@@ -42,7 +42,9 @@ from conjoin.tables.wild import Outlier
 if TYPE_CHECKING:
     from conjoin.models.remote_glm import RemoteGlmRows
     from conjoin.models.scatter import Scatter
+    from conjoin.moments.kept import KeptMoments
     from conjoin.tables.roles import Roles
+    from conjoin.tables.suspects import Suspects
 
 # The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
 # grows with the square; with more features the rows are fetched.
@@ -81,6 +83,10 @@ class Reduced:
         How far residuals scatter, if it was formed where the rows are.
     cells : RemoteCells, optional
         For classes and counts: what answers the questions of a likelihood.
+    kept : KeptMoments, optional
+        The moments in a form that rows can be added to, if that is wanted.
+    suspects : Suspects, optional
+        Suspicious names and columns, if rows were there to be looked at.
     """
 
     names: tuple[str, ...]
@@ -95,6 +101,8 @@ class Reduced:
     rows: RemoteRows | None = None
     scatter: "Scatter | None" = None
     cells: "RemoteCells | None" = None
+    kept: "KeptMoments | None" = None
+    suspects: "Suspects | None" = None
 
 
 class RemoteCells(NamedTuple):

@@ -57,10 +57,10 @@ def run(
     with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
         check_method(table, request, criterion)
         task = Task(request, criterion, representation, settings, alone)
-        return settle_partition(table, request, partial(_analyse, task), progress)
+        return settle_partition(table, request, partial(analyse, task), progress)
 
 
-def _analyse(
+def analyse(
     task: Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
 ) -> "Partition":
     """Do steps 2 to 7 for the rows of a table."""
