@@ -25,6 +25,7 @@ ORDER = (
     ("api.described",),  # how options are described
     ("api.request",),  # every option, before all that takes one
     ("files", "families", "linalg", "execution", "progress", "progress_parts"),
+    ("checkpoints",),
     ("moments",),
     ("models",),
     ("criterion",),

@@ -110,6 +110,7 @@ OTHERS = {
     "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
     "drop_outliers": True, "robust": True,
     "family": "poisson", "intercept": False, "representation": "mlp1", "keep_moments": True,
+    "checkpoint": "run-1",
 }  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from conjoin.result.kept import kept_from_plain, kept_to_plain
 @pytest.fixture
 def kept():
     rng = np.random.default_rng(0)
-    X, y, fold = rng.normal(size=(20, 2)), rng.normal(size=20), np.arange(20) % 3
-    found = KeptMoments.of_rows(["a", "b"], X, y, np.ones(20), np.array([0, 12, 20]), fold, 3)
+    X, y, fold = rng.normal(size=(20, 2)), rng.normal(size=20), np.arange(20) % 4
+    found = KeptMoments.of_rows(["a", "b"], X, y, np.ones(20), np.array([0, 12, 20]), fold, 4)
     return found.with_batch(Batch({"a": 12, "b": 8}, {"a": 5, "b": 7}))
 
 

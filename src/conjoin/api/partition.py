@@ -51,6 +51,7 @@ def partition(
     robust: bool = Request.robust,
     intercept: bool = Request.intercept,
     keep_moments: bool = Request.keep_moments,
+    checkpoint: Any = Request.checkpoint,
     representation: Any = Request.representation,
     progress: Progress | None = None,
     **options: Any,
@@ -127,6 +128,7 @@ def partition(
         robust=robust,
         intercept=intercept,
         keep_moments=keep_moments,
+        checkpoint=checkpoint,
         representation=representation,
         options=options,
     )

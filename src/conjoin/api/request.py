@@ -12,6 +12,7 @@ the estimators; a test compares all of them. This module imports nothing heavy, 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 from conjoin.api.described import Option, default_of, described, option
@@ -39,6 +40,9 @@ LARGEST_INTERVAL = 0.995
 
 # Options that say what columns are; a schema holds them, not the settings of a result.
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
+
+# Options that say how a run is done and change nothing in its answer; they are not stored.
+RUNNING = ("checkpoint",)
 
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
@@ -82,6 +86,11 @@ def check_interval(name: str, value: Any) -> None:
             f"{name}={value!r} is no share of new rows; expected a number above 0 and up to "
             f"{LARGEST_INTERVAL}, such as 0.9."
         )
+
+
+def _check_folder(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str | PathLike):
+        raise ArgumentError(f"{name}={value!r} is no folder; expected a name such as 'run-1'.")
 
 
 def _check_sample(name: str, value: Any) -> None:
@@ -237,7 +246,10 @@ class Question:
 
         What no file can hold, such as a ready criterion, stands by its name.
         """
-        found = {name: getattr(self, name) for name in described(type(self)) if name not in ROLES}
+        left_out = (*ROLES, *RUNNING)
+        found = {
+            name: getattr(self, name) for name in described(type(self)) if name not in left_out
+        }
         found["method"] = self.method_name
         found["learner"] = self.learner_name
         if not found.get("keep_moments"):  # it changes what is kept, and few ask for it
@@ -248,6 +260,12 @@ class Question:
             found["query"] = without_secrets(found["query"])
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}
         return {**found, **plain}
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that the answer depends on besides the data, as plain values."""
+        roles = {name: repr(getattr(self, name, None)) for name in ROLES}
+        ready = {name: repr(getattr(self, name, None)) for name in ("learner", "method")}
+        return {**self.to_plain(), **roles, **ready}
 
     @property
     def learner_name(self) -> str:
@@ -374,6 +392,16 @@ class Request(Question):
         kind="bool",
         python_help="Model files then hold sums of products by dataset and fold, and no row. The "
         "fold of a row depends on its values alone. For learner='linear' and targets of numbers.",
+    )
+    checkpoint: Any = option(
+        None,
+        "Folder for finished steps, so that a killed run can go on.",
+        kind="path, optional",
+        check=_check_folder,
+        metavar="DIR",
+        python_help="The same call with the same folder takes finished steps over: moments of "
+        "tables that stay in files, fits of strategies, trees, and validation. The answer is the "
+        "same to the last bit. A folder of other data or options is refused.",
     )
     representation: Any = option(
         None,

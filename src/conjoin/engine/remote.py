@@ -18,6 +18,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
+from conjoin.engine.finished import finished_sums
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of
 from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
 from conjoin.engine.remote_rows import RemoteRows
@@ -243,14 +244,21 @@ def _reduce(
 ) -> "_Sums":
     """Form the moments, in coordinates that suit the columns; `weight` is the mean one."""
 
-    def form(given: Basis) -> Moments:
-        return _assemble(table.products(dealt, given), roles, given, dealing.folds, weight).folds
+    def products(given: Basis) -> dict[str, Any]:
+        how = (dealing.cells, dealing.kinds, dealing.folds, dealing.seed, together)
+        inputs = (table.names, weight, given, *how)
+        return finished_sums(inputs, lambda: table.products(dealt, given))
 
-    dealt = dealing.dealt(together=True)
-    sums = _assemble(table.products(dealt, basis), roles, basis, dealing.folds, weight)
+    def form(given: Basis) -> Moments:
+        return _assemble(products(given), roles, given, dealing.folds, weight).folds
+
+    together = True
+    dealt = dealing.dealt(together=together)
+    sums = _assemble(products(basis), roles, basis, dealing.folds, weight)
     distinct = int(sums.folds.n.sum()) - int(sums.copies.sum())
     if sums.copies.any() and not dealing.any_fine(distinct, len(sums.names)):
-        dealt = dealing.dealt(together=False)
+        together = False
+        dealt = dealing.dealt(together=together)
         sums = replace(sums, folds=form(basis), copies=np.zeros_like(sums.copies))
     second = second_moments(sums.folds, basis)
     settled = settle(basis, sums.folds, lambda: directions_of_moments(second, basis), form)

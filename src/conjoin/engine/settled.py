@@ -37,8 +37,8 @@ def settle_labels(
     for block in blocks:
         losses = np.stack([one.clusters.losses[:, block] for one in (stay, chosen)])
         gain, error = _gain(losses, candidates.moments.w[block], candidates.weights[block])
-        groups = (_groups(one, block, names) for one in (old, new))
-        moves.append(Move(*groups, gain, error, made=free or bool(gain > error)))
+        before_after = (_groups(old, block, names), _groups(new, block, names))
+        moves.append(Move(*before_after, gain, error, made=free or bool(gain > error)))
         if not moves[-1].made:
             labels[block] = old[block] + len(new)  # apart from all clusters of other blocks
     if all(one.made for one in moves):

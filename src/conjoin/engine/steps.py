@@ -13,6 +13,7 @@ from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import group_greedily
+from conjoin.engine.finished import finished_fits, inputs_of
 from conjoin.engine.methods import METHODS, Candidates, fitted
 from conjoin.engine.row_steps import find_by_rows
 from conjoin.engine.settled import settle_labels
@@ -66,7 +67,10 @@ def find(
         plan = make_plan(start, intercept=request.intercept)
 
         # 4 Fit strategies.
-        fits = fit_strategies(plan, start.problem, progress if criterion is None else None)
+        fits = finished_fits(
+            (request.intercept, *inputs_of(start.problem)),
+            lambda: fit_strategies(plan, start.problem, progress if criterion is None else None),
+        )
 
         # 5 Validate.
         strategies = validate_strategies(fits, study, start)

@@ -3,15 +3,17 @@
 An `Update` enters; sentences for the terminal, and plain values for `--json`, leave.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conjoin.result.update import Groups, Move, Update, VerdictChange
 from conjoin.text import quoted
+
+if TYPE_CHECKING:
+    from conjoin.result.update import Groups, Move, Update, VerdictChange
 
 MOST_VERDICTS = 10  # verdicts that are listed: more do not fit on a screen
 
 
-def sentences(update: Update) -> list[str]:
+def sentences(update: "Update") -> list[str]:
     """Return what was added and what changed, one sentence each."""
     found = [_added(update)]
     for move in update.moves:
@@ -28,7 +30,7 @@ def sentences(update: Update) -> list[str]:
     return found
 
 
-def _added(update: Update) -> str:
+def _added(update: "Update") -> str:
     rows, datasets = sum(update.rows.values()), len(update.rows)
     new = f", of which {quoted(update.new)} {_is(update.new)} new" if update.new else ""
     return (
@@ -41,14 +43,14 @@ def _is(names: tuple[str, ...]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _moved(move: Move) -> str:
+def _moved(move: "Move") -> str:
     return (
         f"Clusters changed from {_groups(move.before)} to {_groups(move.after)}: the error on "
         f"held-out rows {_falls(move)}."
     )
 
 
-def _stayed(move: Move) -> str:
+def _stayed(move: "Move") -> str:
     return (
         f"Clusters stay {_groups(move.before)}. A fresh search prefers {_groups(move.after)}, but "
         f"the error on held-out rows {_falls(move)}: the gain does not exceed its standard error. "
@@ -56,7 +58,7 @@ def _stayed(move: Move) -> str:
     )
 
 
-def _falls(move: Move) -> str:
+def _falls(move: "Move") -> str:
     words = "falls" if move.gain >= 0 else "rises"
     return (
         f"{words} by {100 * abs(move.gain):.2g} % "
@@ -64,18 +66,18 @@ def _falls(move: Move) -> str:
     )
 
 
-def _placed(name: str, update: Update) -> str:
+def _placed(name: str, update: "Update") -> str:
     result = update.result
     others = [one for one in result.clusters[result.labels[name]] if one != name]
     where = f"joined {quoted(others)}" if others else "has a cluster of its own"
     return f"New dataset {name!r} {where}."
 
 
-def _groups(groups: Groups) -> str:
+def _groups(groups: "Groups") -> str:
     return " ".join("{" + ", ".join(group) + "}" for group in groups)
 
 
-def _verdict(change: VerdictChange, update: Update) -> str:
+def _verdict(change: "VerdictChange", update: "Update") -> str:
     before, after = change.before, change.after
     rows = sum(update.rows.get(name, 0) for name in (*after.left, *after.right))
     why = f"{rows:,} new rows" if rows else "no new rows, but others changed what is shared"
@@ -91,7 +93,7 @@ def _interval(ends: tuple[float, float]) -> str:
     return "" if low != low else f", interval {low:.3g} to {high:.3g}"
 
 
-def update_facts(update: Update) -> dict[str, Any]:
+def update_facts(update: "Update") -> dict[str, Any]:
     """Return an update as plain values."""
     return {
         "rows": dict(update.rows),
