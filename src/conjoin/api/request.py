@@ -33,6 +33,7 @@ ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
+ENGINES = ("duckdb", "dask", "spark")
 FEWEST_SAMPLED = 1_000  # rows that a sample must have: trees of fewer are worse than lines
 
 # Largest share of new rows that an interval may hold: quantiles are kept from 0.25 to 99.75 %.
@@ -42,7 +43,7 @@ LARGEST_INTERVAL = 0.995
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
 
 # Options that say how a run is done and change nothing in its answer; they are not stored.
-RUNNING = ("checkpoint",)
+RUNNING = ("checkpoint", "engine", "master", "scheduler", "memory")
 
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
@@ -392,6 +393,36 @@ class Request(Question):
         kind="bool",
         python_help="Model files then hold sums of products by dataset and fold, and no row. The "
         "fold of a row depends on its values alone. For learner='linear' and targets of numbers.",
+    )
+    engine: str | None = option(
+        None,
+        "What computes sums of rows that stay in files.",
+        kind='"duckdb", "dask" or "spark", optional',
+        choices=ENGINES,
+        metavar="NAME",
+        python_help="For Parquet and CSV files. By default DuckDB, for files that are larger than "
+        "memory. In Python, frames of Dask and Spark need no engine.",
+    )
+    master: str | None = option(
+        None,
+        "Where Spark is, such as spark://host:7077.",
+        kind="str, optional",
+        metavar="ADDRESS",
+        python_help="By default all cores of this machine.",
+    )
+    scheduler: str | None = option(
+        None,
+        "Where Dask is, such as tcp://host:8786.",
+        kind="str, optional",
+        metavar="ADDRESS",
+        python_help="By default threads of this process.",
+    )
+    memory: str | None = option(
+        None,
+        "Memory that DuckDB may use, such as 2GB.",
+        kind="str, optional",
+        metavar="SIZE",
+        python_help="Beyond it, DuckDB uses the disk.",
     )
     checkpoint: Any = option(
         None,

@@ -153,6 +153,14 @@ def reduce_kept(kept: KeptMoments, schema: Schema, *, intercept: bool) -> Reduce
     )
 
 
+def reduce_again(found: Reduced, *, intercept: bool) -> Reduced:
+    """Return moments that an engine formed, by the same way as those of rows in memory."""
+    assert found.kept is not None
+    whole = reduce_kept(found.kept, found.schema, intercept=intercept)
+    fewer = None if found.fewer is None else reduce_again(found.fewer, intercept=intercept)
+    return replace(whole, outliers=found.outliers, fewer=fewer)
+
+
 def _with_means(schema: Schema, mean: FloatArray) -> Schema:
     """Return the schema with the means of all rows, which fill gaps of complete columns."""
     means = dict(zip(schema.features, mean.tolist()))

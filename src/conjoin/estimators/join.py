@@ -27,7 +27,7 @@ from conjoin.text import quoted
 # and sample_weight; the family and the intercept have parameters of their own.
 NOT_HERE = ("target", "by", "features", "weights", "columns", "sample_rows", "query",
             "unsafe_query", "family", "intercept", "interval", "keep_moments",
-            "checkpoint")  # fmt: skip
+            "checkpoint", "engine", "master", "scheduler", "memory")  # fmt: skip
 
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)
