@@ -28,6 +28,7 @@ from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.sites import app as sites
 from conjoin.cli.stops import INTERRUPTED, TERMINATED, Stops
+from conjoin.cli.update import update
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
@@ -405,6 +406,7 @@ def report(
 
 
 app.command()(check)
+app.command()(update)
 app.command()(reproduce)
 app.add_typer(paper)
 app.add_typer(sites)

@@ -107,7 +107,7 @@ def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells
 # Options that the plan fixes, or that need rows.
 FIXED = ("by", "features", "weights", "family", "missing", "columns", "category", "ignore", "time",
          "repeat", "robust", "folds", "horizon", "gap", "sample_rows", "query",
-         "representation")  # fmt: skip
+         "representation", "keep_moments", "checkpoint", "engine")  # fmt: skip
 
 
 def refuse_row_options(request: Question, *, rows_needed: bool) -> None:
