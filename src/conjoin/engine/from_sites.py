@@ -17,15 +17,14 @@ from conjoin.models.padded_rows import SortedRows
 from conjoin.models.remote_glm import RemoteGlmRows
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
-from conjoin.sites.carry import FolderCarrier
 from conjoin.sites.desk import RoundDesk
-from conjoin.sites.folder import SiteFiles, as_site_files
+from conjoin.sites.folder import Study, as_study
 from conjoin.sites.receive import Received
 from conjoin.sites.rounds import Frame
 from conjoin.tables.checks import check_target_varies, drop_constant
 
 
-def reduce_sites(files: SiteFiles, request: Request, fewest: int = 2) -> Reduced:
+def reduce_sites(files: Study, request: Request, fewest: int = 2) -> Reduced:
     """Return the moments of sites' datasets and folds in common coordinates."""
     received = files.receive()
     plan = received.plan
@@ -68,7 +67,7 @@ def reduce_sites(files: SiteFiles, request: Request, fewest: int = 2) -> Reduced
     )
 
 
-def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells":
+def cells_of(received: Received, basis: Basis, files: Study) -> "RemoteCells":
     """Return the rows of sites as a likelihood sees them: sums that are asked for in rounds."""
     few = [one for one in received.datasets if len(one.n) < 2]
     if few:
@@ -81,9 +80,7 @@ def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells
     assert family is not None
     frame = Frame(received.plan, received.plan.schema.features, basis)
     sites = {one.name: one.site for one in received.datasets}
-    carrier = FolderCarrier(
-        files.folder, frame, sites, {one.name: len(one.n) for one in received.datasets}, files.wait
-    )
+    carrier = files.carrier(frame, sites, {one.name: len(one.n) for one in received.datasets})
     desk = RoundDesk(carrier, carrier.earlier())
     K, F = len(received.datasets), received.folds
     n, places = np.zeros((K, F)), []
@@ -133,7 +130,7 @@ def refuse_row_options(request: Question, *, rows_needed: bool) -> None:
 
 def target_of(data: Any, target: str | None) -> str:
     """Return the target: the one that is named, or that of the plan of sites' files."""
-    sites = as_site_files(data)
+    sites = as_study(data)
     if sites is None:
         if target is None:
             raise ArgumentError("target is missing; name the column to predict with target=...")

@@ -12,12 +12,12 @@ from conjoin.engine.pair_likelihood import compare_cells
 from conjoin.engine.pair_numbers import compare_sums
 from conjoin.errors import ArgumentError, DataError
 from conjoin.result.comparison import Comparison
-from conjoin.sites.folder import as_site_files
+from conjoin.sites.folder import as_study
 
 
 def compare_sites(a: Any, b: Any, request: PairRequest, criterion: Criterion) -> Comparison | None:
     """Compare the datasets of two sites; None if the data are something else."""
-    files = as_site_files([a, b])
+    files = as_study([a, b])
     if files is None:
         return None
     if request.method != PairRequest.method:
