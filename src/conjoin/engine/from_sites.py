@@ -11,7 +11,7 @@ import numpy as np
 from conjoin.api.request import Question, Request
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.remote import Reduced, RemoteCells
-from conjoin.errors import ArgumentError, DataError, warn_caller
+from conjoin.errors import ArgumentError, DataError
 from conjoin.models.glm_families import family_of
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.remote_glm import RemoteGlmRows
@@ -28,8 +28,6 @@ def reduce_sites(files: Study, request: Request, fewest: int = 2) -> Reduced:
     """Return the moments of sites' datasets and folds in common coordinates."""
     received = files.receive()
     plan = received.plan
-    if received.promise():
-        warn_caller(received.promise())
     if len(received.datasets) < fewest:
         raise DataError(
             f"There is only one dataset ({received.names[0]!r}); joining needs at least two."
@@ -64,6 +62,8 @@ def reduce_sites(files: Study, request: Request, fewest: int = 2) -> Reduced:
         folds=moments,
         copies=received.copies,
         scatter=received.scatter(basis),
+        promise=received.promise(),
+        noise_shares=received.noise_shares(),
     )
 
 

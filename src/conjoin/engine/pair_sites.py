@@ -3,6 +3,7 @@
 Files of two sites and a request enter, a `Comparison` leaves.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from conjoin.api.request import PairRequest, Request
@@ -34,4 +35,6 @@ def compare_sites(a: Any, b: Any, request: PairRequest, criterion: Criterion) ->
         )
     if table.cells is not None:
         return compare_cells(table, request)
-    return compare_sums(table, request, criterion)
+    found = compare_sums(table, request, criterion)
+    findings = replace(found.findings, promise=table.promise)
+    return replace(found, findings=findings, schema=table.schema)

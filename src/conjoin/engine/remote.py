@@ -81,6 +81,11 @@ class Reduced:
         How far residuals scatter, if it was formed where the rows are.
     cells : RemoteCells, optional
         For classes and counts: what answers the questions of a likelihood.
+    promise : str
+        What differential privacy promises for which datasets; empty without it.
+    noise_shares : array (K,), optional
+        With differential privacy: variance that the noise adds to the error of each dataset, over
+        the square of the error.
     """
 
     names: tuple[str, ...]
@@ -95,6 +100,8 @@ class Reduced:
     rows: RemoteRows | None = None
     scatter: "Scatter | None" = None
     cells: "RemoteCells | None" = None
+    promise: str = ""
+    noise_shares: FloatArray | None = None
 
 
 class RemoteCells(NamedTuple):

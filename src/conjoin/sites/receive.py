@@ -36,7 +36,7 @@ from conjoin.result.checked import (
 )
 from conjoin.result.store import checksum
 from conjoin.sites.document import EXPORT, array, read_document, read_text, symmetric
-from conjoin.sites.noisy import discounted
+from conjoin.sites.noisy import discounted, error_noise
 from conjoin.sites.plan import Plan, check_plan
 from conjoin.sites.private_export import noise_in
 from conjoin.sites.rules import Rules
@@ -149,6 +149,18 @@ class Received:
             f"Datasets {quoted([one.name for one in noisy])} sent noisy sums, and verdicts and "
             f"standard errors allow for the noise. {' '.join(promises)}"
         )
+
+    def noise_shares(self) -> FloatArray | None:
+        """Return how uncertain noise makes the errors of datasets (K,); None without any.
+
+        It is a variance over the square of the error (`sites.noisy.error_noise`).
+        """
+        if not any(one.noise for one in self.datasets):
+            return None
+        return np.array(
+            [error_noise(one.products[0], one.noise[0]) if one.noise else 0.0
+             for one in self.datasets]
+        )  # fmt: skip
 
     @property
     def copies(self) -> IntArray:
