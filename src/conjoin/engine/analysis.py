@@ -244,7 +244,8 @@ class Analysis:
     def _estimate_errors(self) -> dict[str, Estimate]:
         scale = self.study.basis.target_scale**2
         w = self.start.problem.moments.w
-        return estimate_errors(self.held_out, w, self.study.weights, scale)
+        weights, noise = self.study.weights, self.study.noise_shares
+        return estimate_errors(self.held_out, w, weights, scale, noise)
 
     @property
     def held_out(self) -> "dict[str, HeldOut]":

@@ -16,7 +16,7 @@ from conjoin.engine.from_sites import reduce_sites, refuse_row_options
 from conjoin.engine.kept import reduce_again, reduce_rows, refuse_what_needs_rows
 from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
 from conjoin.errors import ArgumentError
-from conjoin.sites.folder import as_site_files
+from conjoin.sites.folder import as_study
 from conjoin.sources.engines import engine_of, open_with, settings_of_duckdb
 from conjoin.sources.read import Source, is_source, open_source
 from conjoin.sources.sql import quote_name
@@ -36,7 +36,7 @@ def reading(
     `rows_needed` says that moments are not enough: a criterion of pairs or a representation reads
     rows. With `alone` a single dataset is allowed.
     """
-    sites = as_site_files(data)
+    sites = as_study(data)
     if sites is not None:
         refuse_row_options(request, rows_needed=rows_needed)
         yield reduce_sites(sites, request, 1 if alone else 2)
@@ -176,9 +176,9 @@ def read_one(table: Any, target: str) -> Any:
 
 def source_names(data: Any) -> list[str]:
     """Return the names of files without their folders; nothing of a database's address."""
-    sites = as_site_files(data)
+    sites = as_study(data)
     if sites is not None:
-        return [path.name for path in sites.exports]
+        return sites.names
     if not is_source(data):
         return []
     items = [data] if isinstance(data, (str, Path)) else list(data)

@@ -89,6 +89,11 @@ class Reduced:
         The moments in a form that rows can be added to, if that is wanted.
     suspects : Suspects, optional
         Suspicious names and columns, if rows were there to be looked at.
+    promise : str
+        What differential privacy promises for which datasets; empty without it.
+    noise_shares : array (K,), optional
+        With differential privacy: variance that the noise adds to the error of each dataset, over
+        the square of the error.
     """
 
     names: tuple[str, ...]
@@ -105,6 +110,8 @@ class Reduced:
     cells: "RemoteCells | None" = None
     kept: "KeptMoments | None" = None
     suspects: "Suspects | None" = None
+    promise: str = ""
+    noise_shares: FloatArray | None = None
 
 
 class RemoteCells(NamedTuple):

@@ -105,7 +105,8 @@ def settle(
     the two differ.
     """
     by = table.schema.roles.by if getattr(request, "by", None) else ()
-    base = Findings(suspects=_suspects(table), by=by)
+    promise = table.promise if isinstance(table, Reduced) else ""
+    base = Findings(suspects=_suspects(table), by=by, promise=promise)
     drop = request.drop_outliers
     with one_thread():
         outliers, fewer = without_wild_rows(table)
