@@ -5,8 +5,8 @@ the few clusters that are left (`Joined`). Memory grows in proportion to the num
 
 In each round every cluster is compared with those nearest to it, by the exact cost. Pairs in which
 each is the other's best partner are joined. So the best pair of all is always among them, as it is
-where one pair is joined at a time. A round costs as much as clusters are left, and leaves about two
-thirds of them.
+where one pair is joined at a time. A round costs as much as clusters are left: ten rounds brought
+30,000 datasets in 40 clusters down to 2,000.
 
 1. As long as some join lowers the cost, only such joins are made.
 2. If none does and too many clusters are left, the mutual best pairs are joined all the same: the
@@ -25,8 +25,8 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.grouping.neighbours import neighbour_pairs
 from conjoin.grouping.objective import Objective, Sums, add, take
 
-# Share of the clusters with a partner, below which mutual pairs are too few to make a round worth
-# its time: between a fifth and a third are usual.
+# Mutual pairs over clusters with a partner, below which a round would not be worth its time. About
+# an eighth is usual.
 FEW_MUTUAL = 0.05
 # Unions whose cost is computed together. It bounds the memory for stacks of matrices: at 50 columns
 # one stack takes 80 MB. The result does not depend on it.

@@ -120,14 +120,15 @@ def _whiten(
     if not len(active):
         return rows.A, None, logdet
     W, factors = np.empty_like(rows.A), []
+    every = len(active) == len(root)  # a slice is no copy
     for block, (_, A) in zip(rows.blocks, rows.by_block()):
-        own = A[..., active] * root[active]
+        own = A[..., :-1] * root if every else A[..., active] * root[active]
         V = np.matmul(own, np.swapaxes(own, 1, 2)) / noise + np.eye(block.size)
         factor = np.linalg.cholesky(V)
         logdet += 2 * float(np.log(np.diagonal(factor, axis1=1, axis2=2)).sum())
         R = np.linalg.inv(factor)
         factors.append(R)
-        W[block.rows] = np.matmul(R, A).reshape(-1, A.shape[2])
+        np.matmul(R, A, out=block.stack(W))
     return W, factors, logdet
 
 

@@ -79,7 +79,9 @@ class RowMoments(Moments):
     ) -> "RowMoments":
         """Return moments (K,) of rows sorted by dataset; dataset k is starts[k]:starts[k+1]."""
         w = np.ones(len(y)) if weights is None else weights
-        A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(w)[:, None]
+        A = np.concatenate([X, y[:, None]], axis=1)
+        if not np.all(w == 1):
+            A *= np.sqrt(w)[:, None]
         sizes = np.diff(starts)
         K, most = len(sizes), A.shape[1]
         dataset = np.repeat(np.arange(K), sizes)
@@ -92,7 +94,9 @@ class RowMoments(Moments):
         places = _places(starts[short], sizes[short])
         factors = [np.linalg.qr(part, mode="r") for part in parts]
         blocks = _blocks(order, kept[order], most)
-        return cls(np.concatenate([A[places], *factors]), blocks, n, total)
+        if not np.array_equal(places, np.arange(len(A))):  # a copy of all rows takes its time
+            A = A[places]
+        return cls(np.concatenate([A, *factors]) if factors else A, blocks, n, total)
 
     @property
     def p(self) -> int:
