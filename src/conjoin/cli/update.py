@@ -10,12 +10,15 @@ from typing import Annotated
 import typer
 
 from conjoin.cli.notes import notes
-from conjoin.cli.options import Json, Model, Query, Sources, UnsafeQuery
+from conjoin.cli.options import Json, Model, Query, UnsafeQuery
 
 
 def update(
     model: Model,
-    data: Sources,
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="NEW", help="New rows: files as in partition.", show_default=False),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(

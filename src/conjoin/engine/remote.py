@@ -19,6 +19,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.finished import finished_sums
+from conjoin.engine.remote_batches import sums_in_batches
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of
 from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
 from conjoin.engine.remote_rows import RemoteRows
@@ -290,6 +291,8 @@ def _reduce(
     def products(given: Basis) -> dict[str, Any]:
         how = (dealing.cells, dealing.kinds, dealing.folds, dealing.seed, way)
         inputs = (table.names, weight, given, *how)
+        if way == "hash" and dealing.frame.implementation.is_duckdb():
+            return finished_sums(inputs, lambda: sums_in_batches(dealing, given))
         return finished_sums(inputs, lambda: table.products(dealt, given))
 
     def form(given: Basis) -> Moments:

@@ -192,6 +192,7 @@ def open_source(
         raise ReadError("No file was named; name a file, a folder, a pattern or a database.")
     if connection is None:
         own = duckdb.connect(config={"python_enable_replacements": False, **(settings or {})})
+        own.execute("SET enable_progress_bar = false")  # it writes where --json does
     else:
         own = connection.cursor()
     asked = Query(own, query, unsafe_query, shared=connection is not None)
