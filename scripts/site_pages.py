@@ -31,7 +31,7 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     ),
     "sites": (
         "Sites",
-        "For sites that may not share rows. All of these names are in `conjoin.sites`.",
+        "For sites that may not share rows. All of these names are in `conjoin.sites`, but for those of `conjoin.sites.flower`.",
         {
             "conjoin.sites.plan": ("make_plan", "load_plan", "Plan"),
             "conjoin.sites.rules": ("Rules",),
@@ -39,6 +39,7 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
             "conjoin.sites.folder": ("open_study", "SiteFiles"),
             "conjoin.sites.prediction": ("with_trees",),
             "conjoin.sites.rows": ("encode",),
+            "conjoin.sites.flower": ("client_app", "server_app", "open_grid", "GridStudy"),
         },
     ),
     "results": (

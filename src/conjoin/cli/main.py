@@ -220,12 +220,22 @@ def partition(
         show_json(facts(result))
         return
     show_partition(result)
+    _show_rounds(named)
     if report is not None:
         typer.echo(f"Report written to {report}")
     if csv is not None:
         typer.echo(f"Tables written to {csv}")
     if save is not None:
         typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
+
+
+def _show_rounds(data: Any) -> None:
+    """Say how many rounds sites were asked, if data are files of sites with rounds."""
+    from conjoin.sites.folder import as_study
+
+    study = as_study(data)
+    if study is not None and study.rounds:
+        typer.echo(f"The sites answered {study.rounds} rounds.")
 
 
 @app.command()

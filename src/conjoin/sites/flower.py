@@ -226,6 +226,7 @@ class Post:
 
     def __init__(self, grid: Any, wait: float) -> None:
         self.grid, self.wait, self.flwr = grid, wait, _flower()
+        self.rounds = 0
 
     def nodes(self, sites: int) -> list[int]:
         """Return the nodes, when so many are connected; fewer if they do not come in time."""
@@ -276,6 +277,7 @@ class GridCarrier(Carrier):
         """Send a round to each site, and return the answers."""
         texts = {self.nodes[site]: document_text(ROUND, one) for site, one in contents.items()}
         replies = self.post.ask("answer", texts)
+        self.post.rounds = max(number, self.post.rounds)
         silent = [site for site in contents if not replies.get(self.nodes[site], {}).get("text")]
         if silent:
             raise SilentSitesError(
@@ -322,6 +324,11 @@ class GridStudy(Study):
     def names(self) -> list[str]:
         """The sites."""
         return sorted(self.texts)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds that the sites were asked."""
+        return self.post.rounds
 
     def receive(self) -> Received:
         """Return what the sites exported."""
@@ -440,6 +447,8 @@ def server_app(decide: Callable[[GridStudy], Any], usual: Mapping[str, Any] | No
             result.save(str(asked["save"]), evidence=True)
         if asked["report"]:
             result.report(str(asked["report"]))
+        if study.rounds:
+            print(f"The sites answered {study.rounds} rounds.", flush=True)
 
     app.main()(main)
     return app

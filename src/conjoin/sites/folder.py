@@ -3,6 +3,7 @@
 Paths, patterns or a folder enter; `SiteFiles` leave, or None if the data are something else.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from conjoin.sites.receive import Received, receive
 from conjoin.sites.rounds import Frame
 
 SUFFIX = ".json"
+ROUND_NAME = re.compile(r"\.round_(\d+)\.json$")
 
 
 class Study(ABC):
@@ -32,6 +34,11 @@ class Study(ABC):
     @abstractmethod
     def names(self) -> list[str]:
         """What a result says that it was made of."""
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """Rounds that the sites were asked so far; 0 for targets that are numbers."""
 
     @abstractmethod
     def receive(self) -> Received:
@@ -75,6 +82,12 @@ class SiteFiles(Study):
     def names(self) -> list[str]:
         """Names of the files, without their folders."""
         return [path.name for path in self.exports]
+
+    @property
+    def rounds(self) -> int:
+        """Rounds whose files are in the folder."""
+        found = (ROUND_NAME.search(path.name) for path in self.folder.glob("*.round_*.json"))
+        return max((int(one[1]) for one in found if one), default=0)
 
     def receive(self) -> Received:
         """Read the files of the sites."""
