@@ -27,11 +27,17 @@ from conjoin.text import listed
 # Folds of classes and counts from `MANY_DATASETS` on: half of those asked for, but at least this
 # many. Every fold is a pass over all rows, and errors of many datasets are known well enough.
 FEWEST_FOLDS = 5
+# Folds that are kept however few rows there are; more than rows of a dataset hold out nothing more.
+USUAL_FOLDS = 10
 
 
 def folds_for(data: DatasetCollection, request: Request) -> int:
-    """Return the number of folds that a request means."""
-    folds = int(request.folds)
+    """Return the number of folds that a request means.
+
+    With as many folds as the largest dataset has rows, every row is held out alone.
+    """
+    largest = int(np.diff(data.starts).max())
+    folds = min(int(request.folds), max(largest, USUAL_FOLDS))
     if data.response.family == "gaussian" or len(data.names) <= MANY_DATASETS:
         return folds
     return min(folds, max(folds // 2, FEWEST_FOLDS))
