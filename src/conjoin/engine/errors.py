@@ -12,6 +12,7 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.engine.methods import Chosen, validate_search
 from conjoin.engine.strategies import Strategies
+from conjoin.execution import one_thread
 from conjoin.result.improvement import Improvement, Improvements
 from conjoin.result.values import Estimate
 from conjoin.strategies import SEARCHED
@@ -29,6 +30,7 @@ from conjoin.strategies.plan import Start
 REFERENCES = ("separate", "pooled")
 
 
+@one_thread()
 def held_out_losses(
     strategies: Strategies, chosen: Chosen, method: str, start: Start
 ) -> dict[str, HeldOut]:
@@ -49,19 +51,24 @@ def held_out_losses(
 
 
 def estimate_errors(
-    held: Mapping[str, HeldOut], w: FloatArray, weights: FloatArray, scale: float
+    held: Mapping[str, HeldOut],
+    w: FloatArray,
+    weights: FloatArray,
+    scale: float,
+    noise: FloatArray | None = None,
 ) -> dict[str, Estimate]:
     """Return the mean error of every strategy, with its distance to the lowest and its interval.
 
     The partition of "clusters" and "plain" has seen the held-out rows, so their errors are not
     called the lowest where the fair one is known. `scale` is what a unit of the losses is worth.
+    `noise` (K,) is that of `error_interval`.
     """
     kept = [one for one in ("clusters", "plain") if one in held and SEARCHED in held]
     fair = [name for name in held if name not in kept]
     losses = np.stack([held[name].losses for name in (*fair, *kept)])
     found = dict(zip((*fair, *kept), zip(*summarise(losses, w, weights, len(fair)))))
     return {
-        name: _estimate([*found[name], *error_interval(one.losses, w, weights)], scale)
+        name: _estimate([*found[name], *error_interval(one.losses, w, weights, noise)], scale)
         for name, one in held.items()
     }
 

@@ -141,6 +141,8 @@ class ValidatedJoins:
             some = order[start : start + together]
             change[some], variance[some] = self._changes([joins[i] for i in some])
         weight = np.array([self.weights[list(a + b)].sum() for a, b in joins])
+        # Datasets without held-out rows, such as those that end early, have no known change.
+        weight = np.where(weight > 0, weight, 1.0)
         change /= weight[:, None]
         by_noise = 2 * np.sqrt(variance) / weight
         by_fold = np.sqrt(F) * change.std(axis=1, ddof=1) if F > 1 else np.zeros(len(joins))
