@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import conjoin
+from conjoin import execution
 from conjoin.datasets import make_clusters
+from conjoin.grouping import agglomerative
+from conjoin.models import effort
 from tests.helpers import table
 
 
@@ -268,3 +271,26 @@ def test_far_outside_the_training_rows_a_line_is_not_followed():
     free = model.predict({"x1": [high + 1000], "x2": [0.0]}, limit=False)
     assert free[0] == pytest.approx(at_limit[0] + 1000 * model.coef["x1"])
     assert low < -2 and high > 2
+
+
+def test_very_many_datasets_give_the_same_bits_for_any_threads_and_order(monkeypatch):
+    """The paths for very many datasets, on few: rounds of joins, variances from a part."""
+    monkeypatch.setattr(agglomerative, "MOST_ONE_BY_ONE", 20)
+    monkeypatch.setattr(effort, "MOST_FOR_VARIANCES", 40)
+    monkeypatch.setattr(effort, "LEAST_SHARED", 0)
+    rng = np.random.default_rng(0)
+    store = np.repeat(np.arange(80), 20)
+    x = rng.normal(size=(len(store), 3))
+    y = np.sum(x * rng.normal(size=(4, 3))[store % 4], axis=1) + rng.normal(size=len(store))
+    table = {"store": store.astype(str), "y": y, **{f"x{j}": x[:, j] for j in range(3)}}
+    order = np.argsort(rng.permutation(80)[store], kind="stable")  # datasets, not their rows
+    shuffled = {name: values[order] for name, values in table.items()}
+    found = []
+    for data, processors in ((table, 1), (shuffled, 2)):
+        monkeypatch.setattr(execution, "_processors", lambda count=processors: count)
+        found.append(conjoin.partition(data, target="y", by="store", learner="linear"))
+    one, two = found
+    assert one.labels == two.labels
+    assert {n: e.error for n, e in one.errors.items()} == {
+        n: e.error for n, e in two.errors.items()
+    }
