@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import conjoin
-from conjoin.checkpoints import checkpointing, digest, remembered, remembered_array
 from conjoin.errors import ArgumentError
+from conjoin.sources.checkpoints import checkpointing, digest, remembered, remembered_array
 
 SCRIPT = """
 import sys
