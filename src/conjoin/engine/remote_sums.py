@@ -30,6 +30,7 @@ def kept_of(sums: "Sums", ranges: Ranges) -> KeptMoments:
     center = np.append(usual.center, usual.target_center)
     scale = np.append(usual.scale, usual.target_scale)
     shape = (K, len(center))
+    assert sums.marks is not None  # rows were dealt by value
     rows = [int(n) for n in sums.folds.n.sum(axis=1)]
     small = [int(one) % 2**52 for one in sums.marks]  # as in `engine.kept`
     batch = Batch(dict(zip(sums.names, rows)), dict(zip(sums.names, small)))
