@@ -470,7 +470,10 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Run the command line; bad input gets one sentence and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell (>&-): nobody reads it
+            setattr(sys, name, open(os.devnull, "w"))
+        stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):  # names may hold what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     app()

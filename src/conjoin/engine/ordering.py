@@ -30,11 +30,17 @@ FEWEST_FOLDS = 5
 # Operations of a pass over rows that stand for moments (N p^2), from which the same is done: each
 # strategy makes one for every fold. With 500 columns it is 40,000 rows.
 MANY_OPERATIONS = 1e10
+# Folds that are kept however few rows there are; more than rows of a dataset hold out nothing more.
+USUAL_FOLDS = 10
 
 
 def folds_for(data: DatasetCollection, request: Request) -> int:
-    """Return the number of folds that a request means."""
-    folds = int(request.folds)
+    """Return the number of folds that a request means.
+
+    With as many folds as the largest dataset has rows, every row is held out alone.
+    """
+    largest = int(np.diff(data.starts).max())
+    folds = min(int(request.folds), max(largest, USUAL_FOLDS))
     if len(data.names) <= MANY_DATASETS:
         return folds
     if data.response.family == "gaussian":
