@@ -178,7 +178,7 @@ def deal_rows(
     if ranked.copies.any():
         begin = np.repeat(starts[:-1], np.diff(starts))
         repeats = np.bincount(ranked.rank + begin)[ranked.rank + begin]
-    fold = (ranked.rank + ranked.first) % folds
+    fold: IntArray = (ranked.rank + ranked.first) % folds
     if len(y) > LARGE_ROWS and is_balanced(np.bincount(ranked.hash % folds, minlength=folds)):
         fold = ranked.hash % folds
     return Dealt(fold, ranked.copies, ranked.rank, repeats)
