@@ -31,7 +31,7 @@ docs: $(VENV)/.test-installed
 methods-note: docs
 	$(BIN)/python -m scripts.methods_note
 
-# Wheel and source distribution, built and installed into empty environments.
+# Wheel and source distribution, built and installed into empty environments; a bill of materials.
 package: $(VENV)/.test-installed
 	$(BIN)/python -m scripts.check_package
 

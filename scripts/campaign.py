@@ -3,6 +3,8 @@
 python -m scripts.campaign --cases 300 --seed 0      # prints faults, each with its smallest case
 python -m scripts.campaign --case 17                 # one case again, with the whole trace
 python -m scripts.campaign --cases 200000 --store    # writes tests/campaign/last.json
+
+A run that starts where the stored one ends is added to it, unless a case broke the promise.
 """
 
 import argparse
@@ -15,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.campaign.cases import Case, draw
-from tests.campaign.promise import Outcome, try_case
+from tests.campaign.promise import KEPT, Outcome, try_case
 from tests.campaign.shrink import shrink
 
 STORED = Path(__file__).parents[1] / "tests" / "campaign" / "last.json"
@@ -63,7 +65,7 @@ def main() -> int:
     print(f"{done:,} cases from seed {given.seed}: {counts}; {took:.0f} s")
     print("refused at", dict(refusals.most_common(12)))
     if given.store:
-        store(given.seed, done, counts)
+        store(given.seed, done, counts, took)
     return int(bool(faults))
 
 
@@ -112,11 +114,22 @@ def show(case: Case) -> int:
     return 0
 
 
-def store(seed: int, cases: int, counts: dict[str, int]) -> None:
-    """Write what was found."""
+def store(seed: int, cases: int, counts: dict[str, int], seconds: float) -> None:
+    """Write what was found; add it to the stored run if it starts where that one ends."""
     from conjoin import __version__
 
-    kept = {"version": __version__, "seed": seed, "cases": cases, "outcomes": counts}
+    kept = json.loads(STORED.read_text()) if STORED.exists() else {}
+    same = kept.get("version") == __version__ and set(counts) <= set(KEPT)
+    if same and kept["seed"] + kept["cases"] == seed:
+        counts = dict(Counter(kept["outcomes"]) + Counter(counts))
+        seed, cases, seconds = kept["seed"], kept["cases"] + cases, kept["seconds"] + seconds
+    kept = {
+        "version": __version__,
+        "seed": seed,
+        "cases": cases,
+        "outcomes": dict(sorted(counts.items())),
+        "seconds": round(seconds),
+    }
     STORED.write_text(json.dumps(kept, indent=1) + "\n")
 
 

@@ -1,7 +1,8 @@
 """Build wheel and source distribution, and try them in empty environments: `make package`.
 
 Nothing of the repository is on the path there. Without extras the core must work, and each extra
-must bring what it promises. The extra `nn` (torch, large) is tried with `--all`.
+must bring what it promises. The extra `nn` (torch, large) is tried with `--all`. The bill of
+materials of the core is written to `build/`, and its licences are checked.
 """
 
 import subprocess
@@ -135,6 +136,10 @@ def main() -> int:
             run(python, "-c", CORE, cwd=folder)
             run(folder / source.suffix / "bin" / "conjoin", "--version", cwd=folder)
             print(f"{source.name}: the core works in an empty environment", flush=True)
+        bill = ROOT / "build" / f"{wheel.name.split('-py3')[0]}.cdx.json"
+        chain = ROOT / "scripts" / "supply_chain.py"
+        run(folder / wheel.suffix / "bin" / "python", "-I", chain, "--bill", bill, cwd=folder)
+        print(f"bill of materials: {bill.relative_to(ROOT)}", flush=True)
         for extra, code in EXTRAS.items():
             if extra == "nn" and "--all" not in sys.argv:
                 continue

@@ -19,10 +19,12 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     "functions": (
         "Functions",
         "`conjoin.partition` finds which datasets to train together, `conjoin.compare` decides for "
-        "two, `conjoin.check` tries a result on new rows, and `conjoin.load` reads a saved one.",
+        "two, `conjoin.update` adds rows to a result, `conjoin.check` tries it on new rows, and "
+        "`conjoin.load` reads a saved one.",
         {
             "conjoin.api.partition": ("partition",),
             "conjoin.api.compare": ("compare",),
+            "conjoin.api.update": ("update",),
             "conjoin.api.check": ("check",),
             "conjoin.result.load": ("load",),
         },
@@ -46,6 +48,7 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
         "What the functions return. All of these names are in `conjoin`.",
         {
             "conjoin.result.partition": ("Partition",),
+            "conjoin.result.update": ("Update", "Move", "VerdictChange"),
             "conjoin.result.comparison": ("Comparison",),
             "conjoin.result.fits": ("LinearFit", "LogisticFit"),
             "conjoin.result.values": ("Estimate", "Merge", "Alternative", "Assignment"),

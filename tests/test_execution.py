@@ -1,6 +1,8 @@
 import os
+import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from threadpoolctl import threadpool_info
 import conjoin
 from conjoin import execution
 from conjoin.datasets import make_clusters
+from conjoin.engine import stability
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -70,3 +73,37 @@ def test_the_linear_algebra_stays_on_one_thread():
     with execution.one_thread():
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
+
+
+def test_libraries_are_looked_for_once_and_again_after_an_import(monkeypatch):
+    found = []
+    monkeypatch.setattr(execution, "ThreadpoolController", lambda: found.append(1) or Limits())
+    execution._libraries.cache_clear()
+    with execution.one_thread(), execution.one_thread():
+        pass
+    assert len(found) == 1
+    monkeypatch.setitem(sys.modules, "a module of its own", sys)
+    with execution.one_thread():
+        pass
+    assert len(found) == 2
+    execution._libraries.cache_clear()
+
+
+class Limits:
+    @contextmanager
+    def limit(self, limits, user_api):
+        yield
+
+
+def test_figures_on_demand_stay_on_one_thread(monkeypatch):
+    result = conjoin.partition(make_clusters(sizes=(2, 1), n=12, p=2).tables(), target="y")
+    seen = []
+    before = stability.partitions_of_halves
+
+    def watched(*arguments):
+        seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return before(*arguments)
+
+    monkeypatch.setattr(stability, "partitions_of_halves", watched)
+    result.stability()
+    assert set(seen) == {1}

@@ -7,13 +7,15 @@ matrix, it spends its time on waking them and, on a busy machine, on waiting for
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 # Threads at most. It bounds memory, since each thread holds stacks of matrices of all datasets; the
 # work is about eight strategies, so more threads would mostly wait for the slowest.
@@ -33,8 +35,18 @@ def one_thread() -> Iterator[None]:
     With several it cuts sums of large matrices (from some 64 columns on) into other parts, so the
     last digits would depend on the number of processors. Small ones do not gain from threads.
     """
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Return the libraries that this process has loaded.
+
+    Finding them reads a list of all memory, which takes longer than a small fit. A library is
+    loaded by a module that needs it, so they are looked for again when there are more `modules`.
+    """
+    return ThreadpoolController()
 
 
 def in_threads(

@@ -11,8 +11,10 @@ import numpy as np
 
 FACES = ("partition", "partition", "partition", "compare", "regressor", "classifier")
 CONTAINERS = (
-    "mapping", "mapping", "pandas", "pandas", "polars", "arrow", "dict", "lazy", "duckdb", "csv",
+    *("mapping",) * 4, *("dict",) * 4, *("arrow",) * 4, *("pandas",) * 4, *("polars",) * 2,
+    "arrow mapping", "pandas mapping", "lazy", "duckdb", "csv", "parquet", "scan",
 )  # fmt: skip
+RARE_CONTAINERS = ("dask", "duckdb file")  # they take some 0.2 s
 # What a column holds. Half of the draws are "normal".
 COLUMNS = (
     "flag", "constant", "zero", "integers", "largest integers", "missing", "text", "boolean",
@@ -43,6 +45,16 @@ NAMES = (
 METHODS = ("auto",) * 12 + ("risk", "evidence", "validated", "chow", "bic", "kmeans")
 STRATEGIES = ("auto",) * 6 + ("best", "separate", "clusters", "pooled", "partial", "full")
 PAIR_METHODS = ("risk", "risk", "risk", "gcv", "validated", "bound", "direct")
+# Learners other than lines, and features learned before: one case in LEARNERS_EACH and
+# FEATURES_EACH, since training takes a second or so.
+LEARNERS, LEARNERS_EACH = ("boosting", "tree", "forest", "ridge", "auto"), 60
+FEATURES, FEATURES_EACH = ("splines", "squares", "mlp1"), 200
+# What is asked of a result, one after another; "load" goes on with the result that a file holds.
+STEPS = (
+    "predict", "predict", "predict", "intervals", "unseen", "frames", "ledger", "explain", "text",
+    "load", "load", "pickle", "assign", "assign", "using", "metrics",
+)  # fmt: skip
+LONG_STEPS = ("report", "verdicts", "stability")  # they take as long as the partition
 
 
 @dataclass(frozen=True)
@@ -64,17 +76,19 @@ class Case:
     names: tuple[str, ...] = ()
     column_names: tuple[str, ...] = ()
     learner: str = "linear"
+    features: str = ""
     method: str = "auto"
     strategy: str = "auto"
     verdict: str = "robust"
     missing: str = "indicator"
     weigh_by: str = "datasets"
-    folds: int = 3
+    folds: int = 2
     intercept: bool = True
     robust: bool = False
     time: bool = False
     repeat: bool = False
     copies: bool = False
+    steps: tuple[str, ...] = ("predict", "frames", "load", "predict")
 
     def __str__(self) -> str:
         """Return the fields that differ from the plainest case."""
@@ -111,19 +125,22 @@ def draw(seed: int) -> Case:
         target = "number"
     if face == "classifier":
         target = one(("boolean", "classes"))
-    p = int(one((1, 1, 2, 2, 2, 3, 4)))
+    p = int(one((1, 1, 1, 2, 2, 3)))
     columns = tuple("normal" if rng.random() < 0.65 else one(COLUMNS) for _ in range(p))
     wild = one((0.0, 0.0, 0.0, 0.2, 0.6))
-    datasets = 2 if face == "compare" else int(one((2, 2, 3, 3, 4, 6)))
+    datasets = 2 if face == "compare" else int(one((2, 2, 2, 2, 3, 3, 5)))
     if face in ("regressor", "classifier") and rng.random() < 0.15:
         datasets = 1
     strange = rng.random() < 0.12
+    steps = [one(STEPS) for _ in range(3)]
+    if rng.random() < 0.08:
+        steps.insert(int(rng.integers(4)), one(LONG_STEPS))
     return Case(
         seed=seed,
         face=face,
-        container=one(CONTAINERS),
+        container=one(RARE_CONTAINERS) if rng.random() < 0.01 else one(CONTAINERS),
         datasets=datasets,
-        rows=int(one((1, 2, 3, 5, 8, 12, 12, 20, 20, 40))),
+        rows=int(one((1, 2, 3, 4, 5, 6, 8, 8, 12, 20))),
         ragged=bool(rng.random() < 0.3),
         columns=columns,
         column_powers=tuple(power(wild) for _ in range(p)),
@@ -135,20 +152,18 @@ def draw(seed: int) -> Case:
         weights=one(WEIGHTS),
         names=tuple(one(NAMES) for _ in range(datasets)) if strange else (),
         column_names=tuple(one(NAMES) for _ in range(p)) if strange and rng.random() < 0.5 else (),
-        learner="boosting"
-        if rng.random() < 0.02
-        else "forest"
-        if rng.random() < 0.01
-        else "linear",
+        learner=one(LEARNERS) if rng.random() < 1 / LEARNERS_EACH else "linear",
+        features=one(FEATURES) if rng.random() < 1 / FEATURES_EACH else "",
         method=one(PAIR_METHODS) if face == "compare" else one(METHODS),
         strategy=one(STRATEGIES),
         verdict=one(("robust", "robust", "gaussian")),
         missing=one(("indicator", "indicator", "median", "drop")),
         weigh_by=one(("datasets", "rows")),
-        folds=int(one((2, 2, 3, 3, 3, 5, 10, 40))),
+        folds=int(one((2,) * 12 + (3, 3, 5, 40))),
         intercept=bool(rng.random() < 0.85),
         robust=bool(rng.random() < 0.1),
         time=bool(rng.random() < 0.1),
         repeat=bool(rng.random() < 0.06),
         copies=bool(rng.random() < 0.08),
+        steps=tuple(steps),
     )

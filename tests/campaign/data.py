@@ -194,36 +194,27 @@ def joined(tables: dict[str, Table]) -> Table:
 
 def contain(case: Case, tables: dict[str, Table], folder: Path):
     """Return the data in the container of the case, and the argument `by`."""
-    if case.container == "mapping":
+    kind, _, mapping = case.container.partition(" mapping")
+    if kind == "mapping":
         return tables, None
-    one = joined(tables)
-    return container_of(case.container, one, folder), "g"
+    if case.container.endswith(" mapping"):
+        return {name: container_of(kind, one, folder) for name, one in tables.items()}, None
+    return container_of(kind, joined(tables), folder), "g"
+
+
+def rows_to_predict(case: Case, table: Table, folder: Path):
+    """Return all rows in a container that rows may be predicted in: files are read."""
+    kind = case.container.partition(" ")[0]
+    kind = {"csv": "pandas", "parquet": "arrow", "scan": "polars", "dask": "pandas"}.get(kind, kind)
+    return container_of(kind, table, folder)
 
 
 def container_of(kind: str, table: Table, folder: Path):
     """Return one table in a container."""
     if kind in ("dict", "mapping"):
         return table
-    import pandas as pd
-
-    frame = pd.DataFrame(table)
-    if kind == "pandas":
-        return frame
-    if kind == "csv":
-        path = folder / "data.csv"
-        frame.to_csv(path, index=False)
-        return path
-    import polars as pl
-
-    if kind in ("polars", "lazy"):
-        columns = {
-            head: pl.Series(head, [str(v) if c.dtype == object else v for v in c.tolist()])
-            if c.dtype == object
-            else pl.Series(head, c)
-            for head, c in table.items()
-        }
-        polars = pl.DataFrame(columns)
-        return polars.lazy() if kind == "lazy" else polars
+    if kind in ("pandas", "csv", "dask"):
+        return _in_pandas(kind, table, folder)
     import pyarrow as pa
 
     arrow = pa.table(
@@ -234,6 +225,38 @@ def container_of(kind: str, table: Table, folder: Path):
     )
     if kind == "arrow":
         return arrow
+    if kind in ("parquet", "scan"):
+        import pyarrow.parquet as pq
+
+        pq.write_table(arrow, folder / "data.parquet")
+        if kind == "parquet":
+            return folder / "data.parquet"
+        import polars as pl
+
+        return pl.scan_parquet(folder / "data.parquet")
+    if kind in ("polars", "lazy"):
+        import polars as pl
+
+        polars = pl.DataFrame(arrow)
+        return polars.lazy() if kind == "lazy" else polars
     import duckdb
 
-    return duckdb.connect().from_arrow(arrow)
+    if kind == "duckdb":
+        return duckdb.connect().from_arrow(arrow)
+    with duckdb.connect(str(folder / "data.duckdb")) as connection:
+        connection.from_arrow(arrow).create("data")
+    return folder / "data.duckdb"
+
+
+def _in_pandas(kind: str, table: Table, folder: Path):
+    import pandas as pd
+
+    frame = pd.DataFrame(table)
+    if kind == "pandas":
+        return frame
+    if kind == "csv":
+        frame.to_csv(folder / "data.csv", index=False)
+        return folder / "data.csv"
+    import dask.dataframe as dd
+
+    return dd.from_pandas(frame, npartitions=2)

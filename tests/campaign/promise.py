@@ -6,6 +6,7 @@ that does not hold its estimate, a file that reads back differently.
 """
 
 import math
+import pickle
 import signal
 import tempfile
 import threading
@@ -21,11 +22,12 @@ import numpy as np
 import conjoin
 from conjoin.errors import ConjoinError, ConjoinWarning, ReadError
 from tests.campaign.cases import Case
-from tests.campaign.data import contain, container_of, joined, tables_of
+from tests.campaign.data import contain, joined, rows_to_predict, tables_of
 
 KEPT = ("result", "refused")
 LONGEST = 700  # characters of a message: one or two sentences with a list of names
-PARTS = ("clusters", "datasets", "strategies", "verdicts", "coefficients")
+PARTS = ("clusters", "datasets", "strategies", "coefficients")
+TRUSTED = ["sklearn.model_selection._split.KFold", "sklearn.tree._tree.Tree"]  # in files of trees
 SECONDS = 60.0  # a case that takes longer hangs
 
 
@@ -142,9 +144,9 @@ def _call(case: Case, folder: Path) -> Outcome:
     return Outcome("result")
 
 
-def _contained(case: Case, table: dict, folder: Path):
+def _contained(case: Case, table: dict, folder: Path, make=rows_to_predict):
     try:
-        return container_of(case.container, table, folder)
+        return make(case, table, folder)
     except BaseException as error:  # Polars panics with an exception of its own
         raise ContainerError(f"{type(error).__name__}: {error}") from None
 
@@ -170,38 +172,43 @@ def _options(case: Case) -> dict:
 
 
 def _learner(case: Case):
-    if case.learner != "forest":
-        return case.learner
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
     classes = case.target in ("boolean", "classes")
-    kind = RandomForestClassifier if classes else RandomForestRegressor
-    return kind(n_estimators=3, max_depth=3, random_state=0)
+    if case.learner in ("linear", "auto"):
+        return case.learner
+    if case.learner == "boosting":
+        return conjoin.Boosting(rounds=5, leaves=4, rate=0.5, least_rows=2)
+    from sklearn import ensemble, linear_model, tree
+
+    kinds = {
+        "tree": (tree.DecisionTreeRegressor, tree.DecisionTreeClassifier),
+        "forest": (ensemble.RandomForestRegressor, ensemble.RandomForestClassifier),
+        "ridge": (linear_model.Ridge, linear_model.LogisticRegression),
+    }
+    size = {"tree": {"max_depth": 3}, "forest": {"max_depth": 3, "n_estimators": 3}, "ridge": {}}
+    made = kinds[case.learner][classes](**size[case.learner])
+    return made.set_params(random_state=0)
+
+
+def _features(case: Case):
+    from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
+
+    made = {"splines": SplineTransformer(3, degree=2), "squares": PolynomialFeatures(2)}
+    return made.get(case.features, case.features)
 
 
 def _partition(case: Case, tables: dict, folder: Path) -> None:
-    try:
-        data, by = contain(case, tables, folder)
-    except BaseException as error:
-        raise ContainerError(f"{type(error).__name__}: {error}") from None
-    result = conjoin.partition(data, by=by, **_options(case))
-    check_partition(result, list(tables))
+    data, by = _contained(case, tables, folder, contain)
+    options = _options(case)
+    if case.features:
+        options["representation"] = _features(case)
+    result = conjoin.partition(data, by=by, **options)
+    check_partition(result, in_time=case.time)
     rows = _contained(case, joined(tables), folder)
-    if case.container == "csv":
-        import pandas as pd
-
-        rows = pd.read_csv(rows, keep_default_na=False, na_values=["nan", ""])
-    use_partition(result, rows, [n for n, t in tables.items() for _ in t["y"]], folder)
-    first = next(iter(tables.values()))
-    check_assignment(result, first)
+    use_partition(case, result, rows, tables, folder)
 
 
 def _compare(case: Case, tables: dict, folder: Path) -> None:
-    a, b = (
-        (_contained(case, one, folder / str(k)) for k, one in enumerate(tables.values()))
-        if case.container != "csv"
-        else tables.values()
-    )
+    a, b = (_contained(case, one, folder) for one in tables.values())
     found = conjoin.compare(a, b, **_options(case))
     interval("the gain", found.gain, found.interval, unknown=True)
     for name in ("error_separate", "error_joined"):
@@ -225,7 +232,7 @@ def _estimate(case: Case, tables: dict, folder: Path) -> None:
     kind = conjoin.JoinRegressor if case.face == "regressor" else conjoin.JoinClassifier
     known = kind().get_params()
     join = kind(**{name: value for name, value in options.items() if name in known})
-    X = _contained(case, one, folder) if case.container != "csv" else one
+    X = _contained(case, one, folder)
     groups = groups if case.datasets > 1 else None
     join.fit(X, y, groups=groups, sample_weight=weights)
     predicted = join.predict(X, groups=groups)
@@ -268,18 +275,21 @@ def interval(what: str, estimate: float, ends, *, unknown: bool = False) -> None
         raise BrokenError(f"{what} {estimate!r} outside of ({low!r}, {high!r})")
 
 
-def check_model(model) -> None:
-    """Raise unless coefficients are finite and the error is at least 0."""
+def check_model(model, *, unknown: bool = False) -> None:
+    """Raise unless coefficients are finite and the error is at least 0, or may be unknown."""
     for line in getattr(model, "lines", ()):
         finite("intercept", line.intercept)
         finite("coefficients", list(line.coef.values()))
     error = getattr(model, "error", 0.0)
-    if not error >= 0:
+    if not (error >= 0 or (unknown and math.isnan(error))):
         raise BrokenError(f"error of a model is {error}")
 
 
-def check_partition(result, names: list[str]) -> None:
-    """Raise unless the numbers of a result hold."""
+def check_partition(result, *, in_time: bool) -> None:
+    """Raise unless the numbers of a result hold.
+
+    Where rows are in time, a dataset that ends early has a model and no error.
+    """
     if sorted(result.labels) != sorted({n for c in result.clusters for n in c}):
         raise BrokenError("labels and clusters differ")
     for name, one in result.errors.items():
@@ -290,42 +300,85 @@ def check_partition(result, names: list[str]) -> None:
     if result.weights and abs(sum(result.weights.values()) - 1) > 1e-9:
         raise BrokenError(f"weights sum to {sum(result.weights.values())}")
     for model in (*result.models, result.pooled, *result.coefficients.values()):
-        check_model(model)
-    for line in result.ledger():
-        interval("a gain of the ledger", line.gain, line.interval, unknown=True)
-        if not (math.isnan(line.p_value) or 0 <= line.p_value <= 1):
-            raise BrokenError(f"p-value {line.p_value}")
-    for name in result.labels:
-        for line in result.explain(name):
-            interval("a gain of explain", line.gain, line.interval, unknown=True)
+        check_model(model, unknown=in_time)
 
 
-def use_partition(result, rows, names: list[str], folder: Path) -> None:
-    """Raise unless a result predicts, prints, reports, saves and loads."""
+def use_partition(case: Case, result, rows, tables: dict, folder: Path) -> None:
+    """Ask for the steps of a case, one after another; raise unless all numbers hold."""
+    names = [name for name, table in tables.items() for _ in table["y"]]
     predicted = result.predict(rows, names)
-    classes = bool(result.classes)
-    if classes:
-        check_probabilities(result.predict_proba(rows, names))
-        result.predict(rows, names, interval=0.9)
-    else:
+    if not result.classes:
         finite("predictions", predicted)
-        mean, low, high = result.predict(rows, names, interval=0.9)
-        finite("intervals of predictions", [low, high])
-        if not ((low <= mean) & (mean <= high)).all():
-            raise BrokenError("a prediction lies outside of its interval")
-        result.predict(rows, names, limit=False)
-    with suppress(ConjoinError):  # it needs an intercept and five rows
-        result.predict(rows, "a name that nobody has", on_unseen="nearest")
-    for part in PARTS:
-        result.to_frame(part)
-    for name, value in result.metrics().items():
-        finite(f"metric {name}", value)
-    str(result), str(result.summary()), result.notices, result.outliers
-    result.report(folder / "page.html")
+    for step in case.steps:
+        if step in ("load", "pickle"):
+            result = load_again(result, step, folder)
+            if not np.array_equal(result.predict(rows, names), predicted):
+                raise BrokenError(f"predictions differ after {step}")
+        elif step == "using":
+            result = result.using(case.strategy)
+            predicted = result.predict(rows, names)
+        elif step == "assign":
+            first = next(iter(tables.values()))
+            check_assignment(result, first)
+        else:
+            take_step(step, result, rows, names, folder)
+
+
+def load_again(result, step: str, folder: Path):
+    """Return the result that a file or a pickle holds."""
+    if step == "pickle":
+        return pickle.loads(pickle.dumps(result))
     result.save(folder / "model.json")
-    again = conjoin.load(folder / "model.json")
-    if not np.array_equal(again.predict(rows, names), predicted):
-        raise BrokenError("predictions differ after load")
+    return conjoin.load(folder / "model.json", trusted=TRUSTED)
+
+
+def take_step(step: str, result, rows, names: list[str], folder: Path) -> None:
+    """Ask one thing of a result."""
+    if step == "predict":
+        predicted = result.predict(rows, names)
+        if result.classes:
+            check_probabilities(result.predict_proba(rows, names))
+        else:
+            finite("predictions", predicted)
+            result.predict(rows, names, limit=False)
+    elif step == "intervals":
+        check_intervals(result, rows, names)
+    elif step == "unseen":
+        with suppress(ConjoinError):  # it needs an intercept and five rows
+            result.predict(rows, "a name that nobody has", on_unseen="nearest")
+    elif step in ("frames", "verdicts"):
+        for part in PARTS if step == "frames" else ("verdicts",):
+            result.to_frame(part)
+    elif step == "ledger":
+        for line in result.ledger():
+            interval("a gain of the ledger", line.gain, line.interval, unknown=True)
+            if not (math.isnan(line.p_value) or 0 <= line.p_value <= 1):
+                raise BrokenError(f"p-value {line.p_value}")
+    elif step == "explain":
+        for name in result.labels:
+            for line in result.explain(name):
+                interval("a gain of explain", line.gain, line.interval, unknown=True)
+    elif step == "metrics":
+        for name, value in result.metrics().items():
+            finite(f"metric {name}", value)
+    elif step == "text":
+        str(result), str(result.summary()), result.notices, result.outliers
+    elif step == "report":
+        result.report(folder / "page.html")
+    elif step == "stability":
+        with suppress(ConjoinError):  # where it is not known
+            result.stability()
+
+
+def check_intervals(result, rows, names: list[str]) -> None:
+    """Raise unless intervals are finite and hold their prediction."""
+    if result.classes:
+        result.predict(rows, names, interval=0.9)
+        return
+    mean, low, high = result.predict(rows, names, interval=0.9)
+    finite("intervals of predictions", [low, high])
+    if not ((low <= mean) & (mean <= high)).all():
+        raise BrokenError("a prediction lies outside of its interval")
 
 
 def check_probabilities(P) -> None:

@@ -8,41 +8,86 @@ from dataclasses import replace
 
 import pytest
 
-from tests.campaign.cases import Case, draw
+from tests.campaign.cases import LONG_STEPS, STEPS, Case, draw
 from tests.campaign.promise import Outcome, try_case
 from tests.campaign.shrink import shrink
 
-CASES = 60  # about 60 s on one core; those of the seeds 0, 1, ...
+CASES = 300  # about a minute on one core; those of the seeds 0, 1, ...
+EVERY_STEP = tuple(dict.fromkeys((*STEPS, *LONG_STEPS)))
 
-# Every fault that was found, as its smallest case.
+
+def _old(**fields) -> Case:
+    """Return a case of the first campaign: three folds, and every step."""
+    return Case(**{"folds": 3, "steps": EVERY_STEP, **fields})
+
+
+# Every fault that was found, as its smallest case. The first ones ask for everything.
 FOUND = {
-    "target so small that residuals times infinity are not a number": Case(
+    "target so small that residuals times infinity are not a number": _old(
         face="regressor", rows=1, ragged=True, target_power=-100, method="bic", strategy="full"
     ),
-    "spread over a residual of zero": Case(
+    "spread over a residual of zero": _old(
         seed=7, face="regressor", rows=8, columns=("normal", "normal"), quirk="wild", folds=2
     ),
-    "gain without bound where a dataset has hardly more rows than columns": Case(
+    "gain without bound where a dataset has hardly more rows than columns": _old(
         seed=111, face="compare", rows=3, columns=("normal", "normal")
     ),
-    "exact fits leave no noise for Chow's test": Case(
+    "exact fits leave no noise for Chow's test": _old(
         seed=11, datasets=3, rows=8, columns=("wild pair",), quirk="exact", method="chow"
     ),
-    "gains beyond the numbers of four bytes": Case(
+    "gains beyond the numbers of four bytes": _old(
         seed=98, datasets=3, rows=5, quirk="mixed scales", folds=5
     ),
-    "subnormal column beside classes": Case(
+    "subnormal column beside classes": _old(
         seed=44, datasets=3, rows=5, columns=("subnormal", "normal"), target="boolean"
     ),
-    "weights from 1e-300 to 1e300": Case(seed=38, rows=5, target="classes", weights="extreme"),
-    "weights that are missing, in an estimator": Case(
+    "weights from 1e-300 to 1e300": _old(seed=38, rows=5, target="classes", weights="extreme"),
+    "weights that are missing, in an estimator": _old(
         seed=31, face="classifier", rows=5, target="classes", weights="missing"
     ),
-    "infinite target, in an estimator": Case(seed=27, face="regressor", quirk="infinite"),
-    "fourth powers of residuals of 1e140": Case(
+    "infinite target, in an estimator": _old(seed=27, face="regressor", quirk="infinite"),
+    "fourth powers of residuals of 1e140": _old(
         seed=138, ragged=True, columns=("normal",) * 4, quirk="wild", folds=2, robust=True
     ),
-    "counts up to 2^53": Case(seed=8, face="compare", rows=12, target="count", quirk="wild"),
+    "counts up to 2^53": _old(seed=8, face="compare", rows=12, target="count", quirk="wild"),
+    "new rows so far away that rounding makes a matrix singular": Case(
+        seed=11, datasets=3, rows=12, columns=("wild pair",), steps=("assign",)
+    ),
+    "new rows farther away than squares can hold": Case(
+        seed=1125,
+        datasets=3,
+        columns=("normal", "wild"),
+        quirk="exact",
+        robust=True,
+        steps=("assign",),
+    ),
+    "sizes of a verdict's law that cannot be squared": Case(
+        seed=7013,
+        face="compare",
+        quirk="rare",
+        method="direct",
+        verdict="gaussian",
+        intercept=False,
+    ),
+    "one fold in time": Case(
+        seed=1064, face="classifier", rows=2, ragged=True, target="boolean", time=True
+    ),
+    "no held-out rows in time, for the method validated": Case(
+        seed=1030, rows=2, ragged=True, columns=("flag",), method="validated", time=True
+    ),
+    "no held-out rows in time, for the method risk": Case(
+        seed=1256, rows=1, columns=("square", "normal"), quirk="wild", method="risk", time=True
+    ),
+    "no held-out rows in time, for joins, frames and the page": Case(
+        seed=1424,
+        datasets=3,
+        rows=3,
+        ragged=True,
+        target="boolean",
+        weights="lognormal",
+        time=True,
+        steps=("frames", "ledger", "report"),
+    ),
 }
 
 

@@ -144,6 +144,14 @@ def test_a_reader_may_leave(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_closed_outputs_are_silent(folder, closed):
+    line = f"{' '.join(COMMAND)} partition long.parquet -t y -b store --learner linear --save out.json {closed}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, cwd=folder, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (folder / "out.json").exists()
+
+
 def test_a_terminal_of_80_columns_gets_colours_and_a_progress_bar(folder):
     arguments = ["partition", "hostile.parquet", "-t", "y", "-b", "store"]
     terminal = Terminal(arguments, folder, output=True)

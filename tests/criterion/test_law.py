@@ -82,3 +82,17 @@ def test_batches_equal_single_calls():
     for i, j in ((0, 0), (2, 6), (4, 3)):
         single = ratio_probability(e[i, j], m[i, 0], [(c[j], nu[i, 0]), (0.2, 8)], q[i, j])
         assert_allclose(whole[i, j], single, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [2.0**-900, 2.0**900])
+def test_sizes_of_both_sides_do_not_matter_however_large(size):
+    e, m = np.array([[2.0, 0.5], [1.0, 0.0]]), np.array([1.0, 0.0])
+    expected = ratio_probability(e, m, [(1.0, 9.0), (0.3, 4.0)], 3.0)
+    found = ratio_probability(size * e, size * m, [(size, 9.0), (0.3 * size, 4.0)], 3.0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_ratios_without_measure_are_certain():
+    with np.errstate(all="raise", under="ignore"):
+        found = ratio_probability(np.ones((4, 2)), 1.0, [(1.0, 5.0)], [1e-320, 1e-80, 1e80, 1e308])
+    np.testing.assert_allclose(found, [0, 0, 1, 1], atol=1e-12)

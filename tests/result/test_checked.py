@@ -1,6 +1,5 @@
 """Files that were changed on purpose, with a fitting checksum, are refused or do no harm."""
 
-import copy
 import json
 import random
 
@@ -12,37 +11,7 @@ from conjoin.errors import ConjoinError, ReadError
 from conjoin.report.facts import facts
 from conjoin.report.html import render
 from conjoin.result.store import checksum
-
-# What a value is replaced by. Names and numbers of other kinds, sizes and ranges.
-OTHERS = (None, True, -1, 0, 10**9, 10**400, 1e308, -1e308, "", "nan", "x" * 50, [], {}, [[]],
-          [1, 2], {"a": 1}, {"shape": [10**9], "base64": ""})  # fmt: skip
-
-
-def places(value, path=()):
-    """Yield the path of every part of a document, a few of each list."""
-    yield path
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield from places(one, (*path, key))
-    elif isinstance(value, list):
-        for k, one in enumerate(value[:2]):
-            yield from places(one, (*path, k))
-
-
-def damaged(content, path, rng):
-    """Return a copy of the content with another value at a path, or without the value."""
-    found = copy.deepcopy(content)
-    parent = found
-    for key in path[:-1]:
-        parent = parent[key]
-    how = rng.randrange(len(OTHERS) + 2)
-    if how < len(OTHERS):
-        parent[path[-1]] = OTHERS[how]
-    elif isinstance(parent, dict):
-        del parent[path[-1]]
-    else:
-        parent.append(parent[path[-1]])
-    return found
+from tests.damage import damaged, flipped, hostile_texts, places, text_of
 
 
 def try_out(path, rows):
@@ -72,8 +41,7 @@ def test_parts_of_a_model_file_replaced_at_random(path, shops, seed):
     counts = {"refused": 0, "refused in use": 0, "used": 0}
     for place in rng.sample(known, 40):
         content = damaged(document["content"], place, rng)
-        text = json.dumps({**document, "content": content, "checksum": checksum(content)})
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text_of(document, content), encoding="utf-8")
         counts[try_out(path, rows)] += 1
     assert counts["refused"] >= 20
 
@@ -112,3 +80,23 @@ def test_very_many_levels_do_not_take_minutes(path):
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ReadError, match="limits do not fit 200002 features"):
         conjoin.load(path)
+
+
+@pytest.mark.parametrize("kind", hostile_texts('{"content"'))
+def test_texts_that_bear_on_the_reader(path, kind):
+    text = hostile_texts(path.read_text(encoding="utf-8"))[kind]
+    path.write_bytes(text.encode("utf-8", errors="surrogatepass"))
+    with pytest.raises(ReadError) as caught:
+        conjoin.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_of_a_model_file_changed_at_random(path):
+    rng, data = random.Random(1), path.read_bytes()
+    before = conjoin.load(path)
+    for _ in range(60):
+        path.write_bytes(flipped(data, rng))
+        try:
+            assert conjoin.load(path).labels == before.labels
+        except ReadError as error:
+            assert "\n" not in str(error)

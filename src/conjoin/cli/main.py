@@ -28,6 +28,7 @@ from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.sites import app as sites
 from conjoin.cli.stops import INTERRUPTED, TERMINATED, Stops
+from conjoin.cli.update import update
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
@@ -415,6 +416,7 @@ def report(
 
 
 app.command()(check)
+app.command()(update)
 app.command()(reproduce)
 app.add_typer(paper)
 app.add_typer(sites)
@@ -468,7 +470,10 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def main() -> None:
     """Run the command line; bad input gets one sentence and exit code 2."""
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell (>&-): nobody reads it
+            setattr(sys, name, open(os.devnull, "w"))
+        stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):  # names may hold what the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
     app()

@@ -57,6 +57,10 @@ ATTEMPTS = ((False, 0.16, False), (True, 0.16, False), (True, 0.08, False)) + tu
     (False, step, True) for step in (0.05, 0.025, 0.0125, 0.006)
 )
 AGREE = 1e-4  # see ATTEMPTS
+# Largest and least ratio of the two sides' sizes: beyond, probabilities differ from 0 or 1 by less
+# than 1e-30, and powers of the ratio would overflow.
+LARGEST_RATIO = 1e60
+LEAST_RATIO = 1 / LARGEST_RATIO
 
 ComplexArray: TypeAlias = NDArray[np.complexfloating[Any, Any]]
 
@@ -236,5 +240,18 @@ def ratio_probability(
     result = np.where(e[:, 0] + m > 0, 0.0, 1.0)
     some = (c.max(axis=-1) > 0) & (e[:, 0] + m > 0)
     if np.any(some):
-        result[some] = _below_zero(_Form(e[some], m[some], (2 * c / nu)[some], nu[some]))
+        e, m, c = _of_one_size(e[some], m[some], c[some])
+        result[some] = _below_zero(_Form(e, m, 2 * c / nu[some], nu[some]))
     return result.reshape(shape)
+
+
+def _of_one_size(
+    e: FloatArray, m: FloatArray, c: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return both sides times a power of two, so that squares of them can be held."""
+    factor = np.ldexp(1.0, -np.frexp(np.maximum(e[:, 0], m))[1])[:, None]
+    with np.errstate(over="ignore"):
+        c = np.minimum(c * factor, LARGEST_RATIO)
+    largest = c.max(axis=-1, keepdims=True)
+    c = np.where(largest < LEAST_RATIO, c / largest * LEAST_RATIO, c)
+    return e * factor, m * factor[:, 0], c

@@ -13,6 +13,7 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.gain_map import judged_upper, make_map
 from conjoin.engine.study import Study
 from conjoin.engine.verdicts import Verdicts
+from conjoin.execution import one_thread
 from conjoin.grouping.search import Search
 from conjoin.models.glm_families import contrasts
 from conjoin.models.ols import fit_ols
@@ -28,6 +29,7 @@ FAR = 10.0
 SCALED_BY = 4.0  # `Basis` divides columns with far values by the farthest over this
 
 
+@one_thread()
 def make_details(
     study: Study,
     start: Start,

@@ -12,6 +12,7 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.engine.methods import Chosen, validate_search
 from conjoin.engine.strategies import Strategies
+from conjoin.execution import one_thread
 from conjoin.result.improvement import Improvement, Improvements
 from conjoin.result.values import Estimate
 from conjoin.strategies import SEARCHED
@@ -29,6 +30,7 @@ from conjoin.strategies.plan import Start
 REFERENCES = ("separate", "pooled")
 
 
+@one_thread()
 def held_out_losses(
     strategies: Strategies, chosen: Chosen, method: str, start: Start
 ) -> dict[str, HeldOut]:

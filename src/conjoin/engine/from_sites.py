@@ -104,7 +104,7 @@ def cells_of(received: Received, basis: Basis, files: Study) -> "RemoteCells":
 # Options that the plan fixes, or that need rows.
 FIXED = ("by", "features", "weights", "family", "missing", "columns", "category", "ignore", "time",
          "repeat", "robust", "folds", "horizon", "gap", "sample_rows", "query",
-         "representation")  # fmt: skip
+         "representation", "keep_moments", "checkpoint", "engine")  # fmt: skip
 
 
 # Options that no plan can have either, and why.

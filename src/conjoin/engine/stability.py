@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from conjoin._typing import IntArray
 from conjoin.engine.methods import METHODS, Chosen
+from conjoin.execution import one_thread
 from conjoin.grouping.search import Search
 from conjoin.grouping.stability import half_weights, mean_agreement, partitions_of_halves
 from conjoin.models.effort import LARGE, SMALL, is_small, operations
@@ -30,6 +31,7 @@ def number_of_resamples(datasets: int) -> int:
     return next((resamples for most, resamples in RESAMPLES if datasets <= most), 0)
 
 
+@one_thread()
 def find_stability(
     method: str,
     chosen: Chosen,

@@ -15,6 +15,7 @@ from conjoin.criterion.base import PairScore
 from conjoin.criterion.judge import Judge
 from conjoin.criterion.risk import known_gain
 from conjoin.engine.study import Study
+from conjoin.execution import one_thread
 from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
 from conjoin.models.partial import coefficients
@@ -96,6 +97,7 @@ class Verdicts:
             self._known[begin, end] = adjust(lines, len(steps))
         return self._known[begin, end]
 
+    @one_thread()
     def judge_steps(self, steps: Sequence[Step[str]], *, interval: bool) -> tuple[Merge, ...]:
         """Return steps with their verdicts; gains have intervals if asked for."""
         position = {name: k for k, name in enumerate(self.names)}
@@ -149,6 +151,7 @@ class Verdicts:
         few = len(self.labels) <= FEW_DATASETS
         return self._alternatives(self.names, MOST_ALTERNATIVES if few else 1)
 
+    @one_thread()
     def _alternatives(self, names: Sequence[str], most: int) -> dict[str, tuple[Alternative, ...]]:
         interval = len(self.labels) <= MOST_INTERVALS // 2
         position = {name: k for k, name in enumerate(self.names)}

@@ -96,7 +96,8 @@ def kmeans(moments: Moments, seed: int = 0) -> IntArray:
     n, p = float(moments.n.sum()), moments.p
     best, best_score = np.zeros(len(points), dtype=int), np.inf
     for k in range(1, min(len(points), MOST_CLUSTERS) + 1):
-        found = kmeans2(points, k, minit="++", rng=seed, iter=ITERATIONS)[1]
+        with np.errstate(invalid="ignore"):  # it divides by the distance of equal points
+            found = kmeans2(points, k, minit="++", rng=seed, iter=ITERATIONS)[1]
         labels = relabel(found)
         C = int(labels.max()) + 1
         rss = float(

@@ -110,7 +110,9 @@ class RiskObjective:
         misfit = qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw)
         spread = np.matmul(inverse, np.matmul(Gs, inverse))
         variance = linalg.trace_product(Gw, spread)
-        leverage = np.minimum(linalg.trace_product(Gw, inverse) / w, MOST_LEVERAGE)
+        # A dataset without held-out rows may have weight zero: then the leverage is zero as well.
+        shares = np.where(w > 0, w, 1.0)
+        leverage = np.minimum(linalg.trace_product(Gw, inverse) / shares, MOST_LEVERAGE)
         bias = misfit - noise + 2 * linalg.trace_product(Gws, inverse) - variance
         inflation = n / np.maximum(n - rank - 1, LEAST_SPARE_ROWS)
         total: FloatArray = noise + bias / (1 - leverage) ** 2 + variance * inflation
@@ -167,7 +169,9 @@ class ValidatedObjective:
     @classmethod
     def of(cls, folds: Moments, weights: FloatArray) -> "ValidatedObjective":
         """Take fold moments (K, F) and dataset weights (K,)."""
-        omega = weights / folds.w.sum(axis=1)
+        # A dataset that ends before the first fold in time has no held-out rows.
+        held_out = folds.w.sum(axis=1)
+        omega = np.divide(weights, held_out, out=np.zeros_like(held_out), where=held_out > 0)
         return cls(
             (
                 folds.G,

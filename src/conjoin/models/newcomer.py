@@ -167,9 +167,9 @@ def _from_moments(prior: Prior, Z: FloatArray, t: FloatArray) -> Update:
 
     def update(noise: float) -> tuple[FloatArray, FloatArray]:
         G = np.broadcast_to(m.G / noise, prior.covariance.shape)
-        step, drop, inner = _step(prior, G, m.h / noise)
+        step, drop, logdet = _step(prior, G, m.h / noise)
         distance = squares / noise - drop + len(t) * np.log(noise)
-        return -0.5 * (distance + np.linalg.slogdet(inner)[1]), prior.centre + step
+        return -0.5 * (distance + logdet), prior.centre + step
 
     return update
 
@@ -203,7 +203,7 @@ def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily
     for _ in range(MOVES):
         local = rows.derivatives(beta, family)
         G, s = rows.information(local) / noise, rows.score(local) / noise
-        step, _, inner = _step(prior, G, s + linalg.matvec(G, beta))
+        step, _, logdet = _step(prior, G, s + linalg.matvec(G, beta))
         moved = prior.centre + step
         stays = np.max(np.abs(moved - beta)) < STAYS
         beta = moved if stays else beta + np.clip(moved - beta, -1.0, 1.0)
@@ -212,7 +212,6 @@ def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily
     away = beta - prior.centre
     pull = linalg.dot(away, linalg.matvec(linalg.inverse(prior.covariance), away))
     loss = rows.loss(beta, family) / noise
-    logdet = np.linalg.slogdet(inner)[1]
     log = np.log(shares) - (loss + 0.5 * (pull + logdet))
     if family.free_dispersion:  # the density of counts by extended quasi-likelihood
         log = log - 0.5 * len(y) * np.log(noise)
@@ -220,13 +219,33 @@ def _by_likelihood(prior: Prior, Z: FloatArray, y: FloatArray, family: GlmFamily
 
 
 def _step(prior: Prior, G: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return steps from the centres, h'step and I + G S; G is (C, p, p), h (p,) or (C, p)."""
+    """Return steps from the centres, h'step and log|I + G S|; G is (C, p, p), h (p,) or (C, p)."""
     misfit = h - linalg.matvec(G, prior.centre)
     inner = np.matmul(G, prior.covariance)
     index = np.arange(inner.shape[-1])
     inner[:, index, index] += 1.0
-    step = linalg.matvec(prior.covariance, np.linalg.solve(inner, misfit[..., None])[..., 0])
-    return step, linalg.dot(misfit, step), inner
+    sign, logdet = np.linalg.slogdet(inner)
+    if np.all(sign > 0):
+        step = linalg.matvec(prior.covariance, np.linalg.solve(inner, misfit[..., None])[..., 0])
+    else:
+        step, logdet = _symmetric_step(prior, G, misfit)
+    return step, linalg.dot(misfit, step), logdet
+
+
+def _symmetric_step(
+    prior: Prior, G: FloatArray, misfit: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return steps and log|I + G S| where rounding makes I + G S singular.
+
+    With S = L L' it has the determinant of I + L'G L, whose eigenvalues are at least 1.
+    """
+    values, vectors = np.linalg.eigh(prior.covariance)
+    L = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    turned = L.swapaxes(-1, -2)
+    values, vectors = np.linalg.eigh(np.matmul(turned, np.matmul(G, L)))
+    L, values = np.matmul(L, vectors), 1.0 + np.maximum(values, 0.0)
+    inside = linalg.matvec(L.swapaxes(-1, -2), misfit) / values
+    return linalg.matvec(L, inside), np.sum(np.log(values), axis=-1)
 
 
 def _normalised(log: FloatArray) -> FloatArray:

@@ -238,7 +238,7 @@ def _events(result: "Partition") -> Mapping[str, list[int]]:
     if scored is None:
         return {}
     return {
-        name: [round(one.shares[label] * one.rows) for label in one.shares]
+        name: [round(one.shares[label] * one.rows) if one.rows else 0 for label in one.shares]
         for name, one in scored.scores.items()
     }
 

@@ -95,12 +95,14 @@ def unsigned(percent: float) -> str:
     return "less than 0.1 %" if text == "0.0 %" else text
 
 
-def share(value: float) -> str:
+def share(value: float | None) -> str:
     """Return a share of one in percent.
 
-    >>> share(0.12345), share(0.0012), share(1.0)
-    ('12.3 %', '0.12 %', '100 %')
+    >>> share(0.12345), share(0.0012), share(1.0), share(None)
+    ('12.3 %', '0.12 %', '100 %', 'unknown')
     """
+    if value is None:
+        return "unknown"
     percent = 100 * value
     if percent >= 99.95:  # would be written as 100.0
         return "100 %"

@@ -307,7 +307,7 @@ def limit(value: Any, what: str) -> None:
 
 def finite(value: Any, what: str) -> None:
     """Accept a finite number."""
-    if type(value) not in (int, float) or not math.isfinite(value) or abs(value) > LARGEST:
+    if type(value) not in (int, float) or not abs(value) <= LARGEST:  # also not a number
         raise fault(f"{what} is {_short(value)}, expected a finite number")
 
 

@@ -28,6 +28,9 @@ from conjoin.result.fits import lines_of
 
 Lines = tuple[FloatArray, FloatArray]
 
+# Spreads of a column beyond which a value of a new row counts as lying there. A square of it still
+# holds a one beside it, so that the intercept is not rounded away.
+FARTHEST = 1e8
 # Rows of the new dataset are held out one by one, with more rows than this in so many folds: the
 # model is then fitted to 95 % of them, so its error is that of nearly all rows.
 MOST_FOLDS = 20
@@ -137,8 +140,8 @@ class Placement:
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None
     ) -> tuple[FloatArray, FloatArray]:
         """Return rows and target in working coordinates; classes and counts as they are."""
-        Z = self.basis.design(self._own(X))
-        return Z, self.basis.response(y) if family is None else y
+        Z = _bounded(self.basis.design(self._own(X)))
+        return Z, _bounded(self.basis.response(y)) if family is None else y
 
     def _own(self, X: FloatArray) -> FloatArray:
         """Return the features (n, own) that it knows."""
@@ -164,7 +167,7 @@ class Placement:
         DataError
             If no cluster has known mean features.
         """
-        mean = np.mean(self.basis.features(self._own(X)), axis=0)
+        mean = np.mean(_bounded(self.basis.features(self._own(X))), axis=0)
         distance = np.sum((self.means - mean) ** 2, axis=1)
         if np.isnan(distance).all():
             raise DataError(
@@ -172,3 +175,8 @@ class Placement:
                 "which cluster is nearest; choose on_unseen='pooled'."
             )
         return int(np.nanargmin(distance))
+
+
+def _bounded(values: FloatArray) -> FloatArray:
+    """Return values in working coordinates, those beyond `FARTHEST` at it."""
+    return np.clip(values, -FARTHEST, FARTHEST)

@@ -146,9 +146,9 @@ def with_checks(content: Any, kind: Kind, name: str, check: Callable[[Any], None
         raise ReadError(
             f"{kind.called.capitalize()} {name!r} cannot be used: {error.sentence}; {kind.advice}."
         ) from None
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        if isinstance(error, ReadError):
-            raise
+    except ReadError:
+        raise
+    except Exception as error:  # whatever else a file of a stranger may bring about
         raise ReadError(
             f"{kind.called.capitalize()} {name!r} cannot be used: a part of it does not fit "
             f"({type(error).__name__}); {kind.advice}."

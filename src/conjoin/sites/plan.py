@@ -251,6 +251,12 @@ def check_plan(content: Any) -> None:
         raise Fault(f"it has {len(plan.schema.features)} features, expected 1 to {MOST_FEATURES}")
     if (plan.target, plan.family) != (content["target"], content["family"]):
         raise Fault("target or family differ from those of its columns")
+    named = {e.name for e in plan.schema.encodings}
+    other = {*plan.complete, *plan.limits} - named
+    if other:
+        raise Fault(f"it has rules for {min(other)[:40]!r}, which is none of its columns")
+    if any(low > high for low, high in plan.limits.values()):
+        raise Fault("the lower limit of a column is above the upper one")
     if "prediction" in content:
         record({"name": text, "trees": text})(content["prediction"], "the prediction")
         if content["prediction"]["name"] != plan.schema.features[-1]:

@@ -4,7 +4,7 @@ Paths of site files enter; `Received` leaves: the plan, the names of datasets, a
 dataset and fold in any `Basis` that is asked for. Sums around each site's own centre c and scale s
 become those around another centre C and scale S by P' = T'P T, where T is triangular:
 (x - C) / S = (s / S) (x - c) / s + (c - C) / S. No digits are lost, since every site's sums are
-small numbers around its own mean.
+small numbers around its own mean (`moments.kept`).
 
 Files of different plans, of one site twice, or of different versions are refused with a sentence.
 """
@@ -21,6 +21,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.errors import DataError, ReadError
 from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
+from conjoin.moments.kept import change
 from conjoin.moments.thinning import thin
 from conjoin.result.checked import (
     Fault,
@@ -110,9 +111,7 @@ class SiteDataset:
 
     def change(self, center: FloatArray, scale: FloatArray) -> FloatArray:
         """Return T (p, p) of the module's text, from own to other centre and scale."""
-        T = np.diag(np.concatenate([[1.0], self.scale / scale]))
-        T[0, 1:] = (self.center - center) / scale
-        return T
+        return change(self.center, self.scale, center, scale)
 
 
 @dataclass(frozen=True, eq=False)

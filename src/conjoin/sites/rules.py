@@ -35,6 +35,8 @@ from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import ArgumentError
 from conjoin.text import listed
 
+MOST_ROWS = 10**12  # more than any site has, and far below what a float counts exactly
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -73,6 +75,8 @@ class Rules:
             raise ArgumentError(
                 f"Rule 'rows' must be a whole number of at least 1, not {self.rows!r}."
             )
+        if self.rows > MOST_ROWS:
+            raise ArgumentError(f"Rule 'rows' must be at most {MOST_ROWS:,}: no site has more.")
         for name in ("share", "dominance", "numbers"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:

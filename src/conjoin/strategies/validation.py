@@ -149,7 +149,7 @@ def validate_partition(find: FindPartition, start: Start) -> FloatArray:
     K, F = problem.folds.shape
     beta = np.empty((F, K, moments.p))
     parts = max(F // 2, 2) if K <= MANY_DATASETS else 2
-    for held_out in np.array_split(np.arange(F), parts):
+    for held_out in np.array_split(np.arange(F), min(parts, F)):
         rest = problem.left_out(held_out)[0]
         known = start.noise.fit(rest, SLOPES) if is_small(moments) else hyper
         refit = clusters(find(rest, known, problem.inner(held_out)), hyper, exact=problem.exact)

@@ -141,6 +141,8 @@ def _arrow_of_series(series: Any, name: str, what: str) -> pa.Array:
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return _arrow_of_values(series.to_numpy(), name, what)
     try:
+        if series.dtype == object and _holds_dates(series):
+            return _arrow_of_dates(series)
         found = pa.Array.from_pandas(series)
         inner = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
         if isinstance(inner, pa.BaseExtensionType) or (inner != found.type and _is_nested(inner)):
@@ -181,9 +183,24 @@ def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
     if not data.dtype.isnative:
         data = data.astype(data.dtype.newbyteorder("="))
     try:
+        if data.dtype == object and mask is None and _holds_dates(data):
+            return _arrow_of_dates(data)
         return pa.array(data, mask=mask, from_pandas=True)
     except ARROW_ERRORS:
         raise DataError(_mixed(array.tolist(), name, what)) from None
+
+
+def _holds_dates(values: Any) -> bool:
+    """Say whether the first of some objects is a date of numpy."""
+    return isinstance(next((one for one in values if one is not None), None), np.datetime64)
+
+
+def _arrow_of_dates(values: Any) -> pa.Array:
+    """Return objects that are dates of numpy as a column: Arrow takes no objects of whole days."""
+    found = np.array([np.datetime64("NaT") if one is None else one for one in values])
+    if found.dtype.kind != "M":
+        raise pa.ArrowInvalid("dates among other values")
+    return pa.array(found.astype("datetime64[us]"))
 
 
 def to_array(values: Any) -> AnyArray:
