@@ -68,6 +68,11 @@ bounds = {"age": (0.0, 110.0), "cost": (0.0, 10.0)}
 found = export(rows, plan, "clinic", epsilon=2.0, bounds=bounds)
 assert found.content["privacy"]["epsilon"] == 2.0, found.content["privacy"]
 """,
+    "flower": """
+from conjoin.sites.flower import client_app, server_app
+assert type(client_app()).__name__ == "ClientApp"
+assert type(server_app(print)).__name__ == "ServerApp"
+""",
     "nn": """
 import conjoin
 from conjoin.datasets import make_clusters
@@ -76,6 +81,10 @@ result = conjoin.partition(tables, target="y", representation="mlp1")
 assert result.representation is not None
 """,
 }
+# Tests of an extra that the environment of all other tests cannot have: Flower asks for older
+# versions of typer and rich.
+TESTS = {"flower": "tests/sites/test_flower.py"}
+CONSTRAINTS = {"flower": "constraints-flower.txt"}
 
 
 def run(*command: str | Path, **options: object) -> None:
@@ -98,13 +107,23 @@ def build(folder: Path) -> tuple[Path, Path]:
     return wheel, sdist
 
 
-def environment(folder: Path, *packages: str) -> Path:
+def environment(folder: Path, *packages: str, pins: str = "constraints.txt") -> Path:
     """Make an environment with packages and nothing else; return its Python."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run(*pip, "--constraint", ROOT / "constraints.txt", *packages)
+    run(*pip, "--constraint", ROOT / pins, *packages)
     return python
+
+
+def try_extra(folder: Path, wheel: Path, extra: str, code: str) -> None:
+    """Install an extra, run its code, and run the tests that need it."""
+    packages, pins = [f"{wheel}[{extra}]"], CONSTRAINTS.get(extra, "constraints.txt")
+    tools = ["pytest", "hypothesis"] if extra in TESTS else []
+    python = environment(folder / extra, *packages, *tools, pins=pins)
+    run(python, "-c", code, cwd=folder)
+    if extra in TESTS:
+        run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS[extra], cwd=ROOT)
 
 
 def main() -> int:
@@ -124,7 +143,7 @@ def main() -> int:
         for extra, code in EXTRAS.items():
             if extra == "nn" and "--all" not in sys.argv:
                 continue
-            run(environment(folder / extra, f"{wheel}[{extra}]"), "-c", code, cwd=folder)
+            try_extra(folder, wheel, extra, code)
             print(f"conjoin[{extra}] works", flush=True)
     return 0
 

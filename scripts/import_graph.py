@@ -25,6 +25,7 @@ ORDER = (
     ("api.described",),  # how options are described
     ("api.request",),  # every option, before all that takes one
     ("files", "families", "linalg", "execution", "progress", "progress_parts"),
+    ("checkpoints",),
     ("moments",),
     ("models",),
     ("criterion",),
@@ -48,7 +49,7 @@ ORDER = (
 DOORS = {("result.plots", "report.html"), ("result.plots", "report.plots"),
          ("result.partition", "report.headline"), ("result.partition", "report.notices"),
          ("result.comparison", "report.notices"), ("result.outputs", "report.frames"),
-         ("result.outputs", "report.summary")}  # fmt: skip
+         ("result.outputs", "report.summary"), ("result.update", "report.updating")}  # fmt: skip
 MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8
 # What users call, whose arguments are options.
 FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__init__",

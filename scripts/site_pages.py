@@ -19,17 +19,19 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     "functions": (
         "Functions",
         "`conjoin.partition` finds which datasets to train together, `conjoin.compare` decides for "
-        "two, `conjoin.check` tries a result on new rows, and `conjoin.load` reads a saved one.",
+        "two, `conjoin.update` adds rows to a result, `conjoin.check` tries it on new rows, and "
+        "`conjoin.load` reads a saved one.",
         {
             "conjoin.api.partition": ("partition",),
             "conjoin.api.compare": ("compare",),
+            "conjoin.api.update": ("update",),
             "conjoin.api.check": ("check",),
             "conjoin.result.load": ("load",),
         },
     ),
     "sites": (
         "Sites",
-        "For sites that may not share rows. All of these names are in `conjoin.sites`.",
+        "For sites that may not share rows. All of these names are in `conjoin.sites`, but for those of `conjoin.sites.flower`.",
         {
             "conjoin.sites.plan": ("make_plan", "load_plan", "Plan"),
             "conjoin.sites.rules": ("Rules",),
@@ -37,6 +39,7 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
             "conjoin.sites.folder": ("open_study", "SiteFiles"),
             "conjoin.sites.prediction": ("with_trees",),
             "conjoin.sites.rows": ("encode",),
+            "conjoin.sites.flower": ("client_app", "server_app", "open_grid", "GridStudy"),
         },
     ),
     "results": (
@@ -44,6 +47,7 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
         "What the functions return. All of these names are in `conjoin`.",
         {
             "conjoin.result.partition": ("Partition",),
+            "conjoin.result.update": ("Update", "Move", "VerdictChange"),
             "conjoin.result.comparison": ("Comparison",),
             "conjoin.result.fits": ("LinearFit", "LogisticFit"),
             "conjoin.result.values": ("Estimate", "Merge", "Alternative", "Assignment"),

@@ -21,8 +21,8 @@ NAMES = {
     conjoin: """
         Alternative Assignment Boosting Bound Comparison ConjoinError ConjoinWarning Direct
         Estimate Gaussian JoinClassifier JoinRegressor LinearFit LogisticFit Merge Oracle
-        Partition Risk Tuned Validated __version__ check compare datasets load paper partition
-        representations sites
+        Partition Risk Tuned Update Validated __version__ check compare datasets load paper
+        partition representations sites update
     """,
     datasets: """
         SyntheticCollection SyntheticOutcomes load_seoul_bikes load_washington_bikes

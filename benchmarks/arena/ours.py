@@ -126,15 +126,16 @@ class Cell:
         return self.row(contestant, f"{error:.10g}", seconds, short_note(note, remark))
 
 
-def strategy_rows(cell: Cell) -> Iterator[Row]:
-    """Fit all strategies at once and yield a row for each."""
+def strategy_rows(cell: Cell, lines_only: bool) -> Iterator[Row]:
+    """Fit all strategies at once, or those of lines, and yield a row for each."""
+    strategies = (*OF_LINES, "linear") if lines_only else STRATEGIES
     try:
-        result, seconds = fit(cell.side, cell.task)
+        result, seconds = fit(cell.side, cell.task, {"learner": "linear"} if lines_only else None)
     except conjoin.ConjoinError as refusal:
-        for strategy in STRATEGIES:
+        for strategy in strategies:
             yield cell.row(contestant_of(strategy), "", 0.0, short_note(str(refusal)))
         return
-    for strategy in STRATEGIES:
+    for strategy in strategies:
         yield cell.judged(contestant_of(strategy), result, strategy, seconds)
 
 
@@ -152,18 +153,22 @@ def method_row(cell: Cell, contestant: str) -> Row:
 
 
 def run_set(
-    side: Side, name: str, shares: Sequence[float], seeds: Sequence[int], done: frozenset[Key]
+    side: Side,
+    name: str,
+    splits_of_set: Sequence[tuple[float, int]],
+    done: frozenset[Key],
+    lines_only: bool = False,
 ) -> Iterator[Row]:
-    """Run all of conjoin's contestants on one set, except the combinations in `done`."""
+    """Run conjoin's contestants on shares and seeds of one set, except what is in `done`."""
     data = None
-    for share, seed in product(shares, seeds):
+    for share, seed in splits_of_set:
         todo = {c for c in contestants(side) if (name, share, seed, c) not in done}
         if not todo:
             continue
         data = side.load(name) if data is None else data
         cell = Cell.of(side, data, share, seed)
         if any(contestant.startswith("conjoin-") for contestant in todo):
-            yield from strategy_rows(cell)
+            yield from strategy_rows(cell, lines_only)
         for method in side.own.methods:
             if method in todo:
                 yield method_row(cell, method)
@@ -178,9 +183,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.strategies_only:
         cells = product(options.sets, options.shares, options.seeds, side.own.methods)
         done |= frozenset(cells)
+    drawn = list(product(options.shares, options.seeds))
     for name in options.sets:
         start = time.perf_counter()
-        found = run_set(side, name, options.shares, options.seeds, done)
+        found = run_set(side, name, drawn, done, options.lines_only)
         if options.learner_only:
             found = (row for row in found if row.contestant in learned)
         rows = append(found, options.output)
@@ -193,7 +199,11 @@ def _add_options(parser: argparse.ArgumentParser, side: Side) -> None:
     parser.add_argument(
         "--strategies-only", action="store_true", help="do not run the other partition methods"
     )
-    parser.add_argument(
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument(
+        "--lines-only", action="store_true", help="fit and store only strategies of lines"
+    )
+    only.add_argument(
         "--learner-only",
         action="store_true",
         help="store only strategies with a learner: lines alone take less time",

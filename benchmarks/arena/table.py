@@ -230,7 +230,8 @@ def render(
         "*Regret* is the relative error divided by the least one on the same set and share "
         f"(geometric mean, and worst). It compares with: {compared}." + of_all * hindsight,
         "*Cells* are the sets and shares with a result for every seed; only these enter a "
-        "contestant's row. *Seconds* is the total time of all fits and predictions on one thread.",
+        "contestant's row. *Seconds* is the total time of all fits and predictions on one thread. "
+        "The machine was not equally busy in all runs, so it is an order of magnitude only.",
         *filter(None, [page.names]),
         _markdown(summary.columns, summary.to_numpy(dtype=object)),
         *_failures(scores, list(summary["contestant"])),

@@ -4,8 +4,8 @@
 
 The name of a case enters; one line of JSON leaves: wall-clock and processor seconds of the fastest
 repeat, and the folder of the package that ran. Only defaults of `conjoin.partition` are used, so
-that source trees with other names of arguments can be compared. Nothing here may import conjoin at
-the top: the import is a case too.
+that source trees with other names of arguments can be compared, and lines: older trees have no
+other learner. Nothing here may import conjoin at the top: the import is a case too.
 """
 
 import json
@@ -107,12 +107,17 @@ def time_import() -> dict[str, float]:
 
 
 def time_partition(case: Case, folder: Path) -> dict[str, float]:
-    """Time `conjoin.partition` with its defaults, after a small first call."""
+    """Time `conjoin.partition` with lines and its other defaults, after a small first call."""
+    import inspect
+
     import conjoin
 
-    conjoin.partition(make(replace(WARM_UP, classes=case.classes)), target="y", by="by")
+    options: dict[str, Any] = {"target": "y", "by": "by"}
+    if "learner" in inspect.signature(conjoin.partition).parameters:
+        options["learner"] = "linear"
+    conjoin.partition(make(replace(WARM_UP, classes=case.classes)), **options)
     data: Any = str(folder / PARQUET) if case.file else make(case)
-    return timed(lambda: conjoin.partition(data, target="y", by="by"), case.repeats)
+    return timed(lambda: conjoin.partition(data, **options), case.repeats)
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from conjoin.api.check import check
     from conjoin.api.compare import compare
     from conjoin.api.partition import partition
+    from conjoin.api.update import update
     from conjoin.criterion import Risk, Validated
     from conjoin.errors import ConjoinError, ConjoinWarning
     from conjoin.estimators.join import JoinClassifier, JoinRegressor
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from conjoin.result.fits import LinearFit, LogisticFit
     from conjoin.result.load import load
     from conjoin.result.partition import Partition
+    from conjoin.result.update import Update
     from conjoin.result.values import Alternative, Assignment, Estimate, Merge
 
 _HOMES = {
@@ -41,10 +43,12 @@ _HOMES = {
     "conjoin.api.check": ("check",),
     "conjoin.api.compare": ("compare",),
     "conjoin.api.partition": ("partition",),
+    "conjoin.api.update": ("update",),
     "conjoin.result.fits": ("LinearFit", "LogisticFit"),
     "conjoin.result.comparison": ("Comparison",),
     "conjoin.result.load": ("load",),
     "conjoin.result.partition": ("Partition",),
+    "conjoin.result.update": ("Update",),
     "conjoin.result.values": ("Alternative", "Assignment", "Estimate", "Merge"),
 }  # fmt: skip
 _ROOMS = ("datasets", "paper", "representations", "sites")
@@ -70,6 +74,7 @@ __all__ = [
     "Partition",
     "Risk",
     "Tuned",
+    "Update",
     "Validated",
     "__version__",
     "check",
@@ -80,6 +85,7 @@ __all__ = [
     "partition",
     "representations",
     "sites",
+    "update",
 ]
 
 

@@ -109,7 +109,9 @@ OTHERS = {
     "query": "SELECT 1", "unsafe_query": True,
     "category": ["a"], "ignore": ["b"], "time": "day", "repeat": "person", "horizon": 7, "gap": 1,
     "drop_outliers": True, "robust": True,
-    "family": "poisson", "intercept": False, "representation": "mlp1",
+    "family": "poisson", "intercept": False, "representation": "mlp1", "keep_moments": True,
+    "checkpoint": "run-1", "engine": "spark", "master": "local[2]",
+    "scheduler": "tcp://here:8786", "memory": "2GB",
 }  # fmt: skip
 
 

@@ -1,4 +1,5 @@
 from conjoin.cli.show_paper import show_cells, show_rows
+from conjoin.paper.tables.real import HEADER, WORDS
 from conjoin.paper.tables.synthetic import Cell
 
 
@@ -20,3 +21,9 @@ def test_one_repetition_has_no_standard_error(capsys):
     assert "nan" not in out
     assert "+0.6" in out
     assert "Direct comparison itself never joins" in " ".join(out.split())
+
+
+def test_words_stay_whole_in_the_widest_table_of_a_file(capsys):
+    row = ["CFGSF", "MLP1", "BiFactor, identity"] + ["-1.234e+05"] * (len(HEADER) - 3)
+    show_rows("Title", HEADER, [row], words=WORDS)
+    assert " ".join(row) in " ".join(capsys.readouterr().out.split())

@@ -28,3 +28,14 @@ def test_small_collections_have_few_rows_and_few_operations():
 def test_quick_and_large_go_by_operations(K, p, quick, large):
     moments = collection(K, p)
     assert (effort.is_quick(moments), effort.is_large(moments)) == (quick, large)
+
+
+def test_variances_come_from_a_random_part_of_very_many_datasets(monkeypatch):
+    assert effort.some_datasets(effort.MOST_FOR_VARIANCES) is None
+    monkeypatch.setattr(effort, "MOST_FOR_VARIANCES", 50)
+    some = effort.some_datasets(200)
+    assert len(set(some.tolist())) == 50
+    assert (np.diff(some) > 0).all() and some[-1] < 200
+    # A pattern of the names, such as every fourth dataset of one kind, is not met.
+    assert np.bincount(some % 4, minlength=4).min() >= 5
+    np.testing.assert_array_equal(some, effort.some_datasets(200))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from conjoin.models import effort
 from conjoin.models.mixture import (
     fit_mixture,
     mixture_coefficients,
@@ -58,3 +59,20 @@ def test_a_further_dataset_is_expected_near_the_centres():
     assert np.median(away) < 1.5 * spread
     within = mixture.hyper.L @ mixture.hyper.L.T
     assert (np.linalg.eigvalsh(covariance - within) > 0).all()  # centres are not known exactly
+
+
+def test_part_of_the_datasets_gives_about_the_same_mixture(monkeypatch):
+    """Centres and shares come from all datasets, the variances from a part."""
+    truth = make("clusters", K=120, n=30, p=4, clusters=3)
+    start = fit_variances(truth.moments, SLOPES)
+    whole = fit_mixture(truth.moments, start, truth.labels)
+    monkeypatch.setattr(effort, "MOST_FOR_VARIANCES", 60)
+    fewer = fit_variances(truth.moments, SLOPES)
+    np.testing.assert_allclose(np.diag(fewer.L), np.diag(start.L), rtol=0.3)
+    assert fewer.noise == pytest.approx(start.noise, rel=0.1)
+    assert fewer.relative.shape == (120,)
+    part = fit_mixture(truth.moments, fewer, truth.labels)
+    found = np.argmax(mixture_memberships(truth.moments, part), axis=1)
+    np.testing.assert_array_equal(found, truth.labels)
+    np.testing.assert_allclose(part.centres, whole.centres, atol=0.05)
+    assert part.log_evidence == pytest.approx(whole.log_evidence, abs=0.01 * 120)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from conjoin.models import outliers
 from conjoin.models.outliers import gross_errors, medians, robust_distances
 
 
@@ -103,3 +104,14 @@ def test_small_datasets_are_measured_against_all_rows():
 def test_medians_of_datasets():
     values, starts = np.array([3.0, 1, 2, 7, 5]), np.array([0, 3, 3, 5])
     assert_allclose(medians(values, starts, np.array([0, 0, 0, 2, 2])), [2, 0, 6])
+
+
+def test_medians_of_many_datasets_are_those_of_each(monkeypatch):
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(0, 9, 40)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    values, dataset = rng.normal(size=starts[-1]), np.repeat(np.arange(40), sizes)
+    expected = [np.median(values[i:j]) if j > i else 0 for i, j in zip(starts[:-1], starts[1:])]
+    assert_allclose(medians(values, starts, dataset), expected)
+    monkeypatch.setattr(outliers, "MOST_PADDING", 0)
+    assert_allclose(medians(values, starts, dataset), expected)

@@ -103,6 +103,11 @@ def partition_of_rows(tables: Tables, plan: Plan) -> Partition:
 
 def largest_difference(one: Partition, two: Partition) -> float:
     """Return the largest relative difference of errors, gains, intervals and coefficients."""
+    return max(evidence_difference(one, two), coefficient_difference(one, two))
+
+
+def evidence_difference(one: Partition, two: Partition) -> float:
+    """Return that of errors, gains and intervals; clusters and verdicts are the same."""
     assert one.clusters == two.clusters
     assert [line.verdict for line in one.ledger()] == [line.verdict for line in two.ledger()]
     found = []
@@ -114,6 +119,12 @@ def largest_difference(one: Partition, two: Partition) -> float:
         found.append(_difference([a.gain], [b.gain], scale))
         # The ends of an interval come from a root search with a tolerance of its own.
         assert _difference([*a.interval], [*b.interval], scale) < 1e-5
+    return max(found)
+
+
+def coefficient_difference(one: Partition, two: Partition) -> float:
+    """Return that of coefficients, over the largest one of each dataset."""
+    found = []
     for name, fit in one.coefficients.items():
         other_fit = two.coefficients[name]
         found.append(_difference([fit.intercept, *fit.coef.values()],

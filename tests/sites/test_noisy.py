@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from conjoin.sites.noisy import discounted, usable
+from conjoin.sites.noisy import discounted, error_noise, usable
 
 
 def sums(n, p=3, seed=0, spread=0.3):
@@ -69,3 +69,18 @@ def test_the_stated_covariance_covers_the_errors():
         squares.append((b - beta) @ G @ (b - beta) / v)
     # Chi-squared with four degrees of freedom has mean 4; the exact sums err little beside.
     assert 2.5 < np.mean(squares) < 5.5
+
+
+def test_the_noise_of_an_error_is_that_of_many_draws():
+    rng = np.random.default_rng(3)
+    Z = np.column_stack([np.ones(500), rng.uniform(-1, 1, (500, 2))])
+    y = Z @ [0.2, 0.5, -0.3] + 0.2 * rng.standard_normal(500)
+    P = np.column_stack([Z, y]).T @ np.column_stack([Z, y])
+    t = 1.0
+    b = np.linalg.solve(P[:-1, :-1], P[:-1, -1])
+    c = np.append(-b, 1.0)
+    i, j = np.triu_indices(4)
+    draws = np.zeros((4000, 4, 4))
+    draws[:, i, j] = draws[:, j, i] = t * rng.standard_normal((4000, len(i)))
+    rss = c @ P @ c
+    assert np.var(c @ draws @ c) / rss**2 == pytest.approx(error_noise(P, t), rel=0.1)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,10 +36,32 @@ def test_the_file_states_the_promise_and_no_exact_number(files):
 
 
 def test_decisions_are_made_from_noisy_files(files):
-    with pytest.warns(conjoin.ConjoinWarning, match="sent noisy sums.*with epsilon 8"):
-        found = conjoin.partition(files)
+    found = conjoin.partition(files)
     slopes = [fit.coef["dose"] for fit in found.coefficients.values()]
     assert slopes == pytest.approx([1.5] * 4, abs=0.5)  # the noise is some 0.05
+
+
+def test_the_result_states_the_promise_wherever_it_is_shown(files, tmp_path):
+    found = conjoin.partition(files)
+    promise = "allow for the noise. Differential privacy with epsilon 8 and delta 1e-06"
+    assert promise in found.notices[0] and promise in str(found)
+    found.report(tmp_path / "page.html")
+    assert promise in (tmp_path / "page.html").read_text()
+    found.save(tmp_path / "model.json")
+    assert promise in conjoin.load(tmp_path / "model.json").notices[0]
+    assert promise in conjoin.compare(*files[:2]).notices[0]
+    assert "share one budget" in json.loads(files[0].read_text())["content"]["privacy"]["budget"]
+
+
+def test_intervals_of_errors_are_wider_for_the_noise(files):
+    received = receive(files)
+    shares = received.noise_shares()
+    assert np.all(shares > 0) and np.all(shares < 0.1)
+    analysis = conjoin.partition(files).analysis
+    exact = replace(analysis, study=replace(analysis.study, noise_shares=None), _found={})
+    for name, one in analysis.errors.items():
+        low, high = exact.errors[name].interval
+        assert one.interval[0] < low < high < one.interval[1]
 
 
 def test_noise_lowers_the_information_of_a_dataset(files):

@@ -1,16 +1,13 @@
-from pathlib import Path
-
 import pytest
 
 import conjoin
 from conjoin.errors import ConjoinError
-from conjoin.sites import Plan, carry
+from conjoin.sites import carry
 from conjoin.sites.document import ROUND, read_document
 from conjoin.sites.rounds import answer_round, check_round_content
 from conjoin.sites.rows import read_rows
 from conjoin.sites.serve import answer_file, open_rounds
 from tests.sites.clinics import (
-    Tables,
     clinics,
     export_all,
     largest_difference,
@@ -18,25 +15,6 @@ from tests.sites.clinics import (
     partition_of_rows,
     plan_of,
 )
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """Sites that answer as soon as a round is written, in the same process."""
-
-    def use(tables: Tables, plan: Plan, folder: Path) -> None:
-        sites = {name: read_rows(table, plan, name) for name, table in tables.items()}
-        ledgers = {name: ledger_of(folder, name) for name in tables}
-
-        def answer_all(carrier, silent, number):
-            for name in silent:
-                path = carry.round_path(folder, name, number)
-                out = carry.answer_path(folder, name, number)
-                ledgers[name] = answer_file(sites[name], path, out, ledgers[name])
-
-        monkeypatch.setattr(carry.FolderCarrier, "_await", answer_all)
-
-    return use
 
 
 @pytest.mark.parametrize("family", ["logistic", "poisson"])

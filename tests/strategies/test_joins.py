@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose
 
 from conjoin.models.partial import SLOPES, fit_variances
 from conjoin.models.problem import LeastSquares
+from conjoin.strategies import joins as module
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.refits import clusters
 from conjoin.strategies.validation import validate
@@ -60,6 +61,27 @@ def test_joining_helps_equal_datasets_and_hurts_different_ones():
     change, error = joins.changes([((0,), (3,)), ((0,), (1,))])
     assert change[0] <= error[0]
     assert change[1] > error[1]
+
+
+def test_what_is_forgotten_is_formed_again(monkeypatch):
+    _, _, joins = setting(kind="clusters", K=8, n=25, p=3)
+    _, _, forgetful = setting(kind="clusters", K=8, n=25, p=3)
+    tree = [((0,), (4,)), ((1,), (5,)), ((0, 4), (1, 5)), ((2,), (6,)), ((0, 1, 4, 5), (2, 6))]
+    expected = joins.changes(tree), joins.changes([((0, 4), (2, 6))])
+    monkeypatch.setattr(module, "MOST_SUMS", 1)
+    monkeypatch.setattr(module, "MOST_MODELS", 1)
+    monkeypatch.setattr(module, "STACK", 1)
+    found = forgetful.changes(tree), forgetful.changes([((0, 4), (2, 6))])
+    assert_allclose(np.concatenate(found, axis=1), np.concatenate(expected, axis=1), rtol=1e-9)
+    assert len(forgetful._memory.sums) == 1
+    assert len(forgetful._memory.models) == 3
+
+
+def test_branches_of_a_tree_come_one_after_the_other():
+    tree = [((k,), (k + 1,)) for k in range(0, 8, 2)]
+    tree += [((0, 1), (2, 3)), ((4, 5), (6, 7)), ((0, 1, 2, 3), (4, 5, 6, 7))]
+    order = module._small_unions_first(tree)
+    assert order == [0, 1, 4, 2, 3, 5, 6]
 
 
 def test_no_pairs_have_no_changes():

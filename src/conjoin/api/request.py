@@ -12,6 +12,7 @@ the estimators; a test compares all of them. This module imports nothing heavy, 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 from conjoin.api.described import Option, default_of, described, option
@@ -32,6 +33,7 @@ ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
 LEARNERS = ("auto", "linear", "boosting")
+ENGINES = ("duckdb", "dask", "spark")
 FEWEST_SAMPLED = 1_000  # rows that a sample must have: trees of fewer are worse than lines
 
 # Largest share of new rows that an interval may hold: quantiles are kept from 0.25 to 99.75 %.
@@ -39,6 +41,9 @@ LARGEST_INTERVAL = 0.995
 
 # Options that say what columns are; a schema holds them, not the settings of a result.
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
+
+# Options that say how a run is done and change nothing in its answer; they are not stored.
+RUNNING = ("checkpoint", "engine", "master", "scheduler", "memory")
 
 # Spellings of version 0.1. They get an error that names the new one.
 RENAMED_ARGUMENTS = {"count": "weigh_by"}
@@ -82,6 +87,11 @@ def check_interval(name: str, value: Any) -> None:
             f"{name}={value!r} is no share of new rows; expected a number above 0 and up to "
             f"{LARGEST_INTERVAL}, such as 0.9."
         )
+
+
+def _check_folder(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str | PathLike):
+        raise ArgumentError(f"{name}={value!r} is no folder; expected a name such as 'run-1'.")
 
 
 def _check_sample(name: str, value: Any) -> None:
@@ -237,15 +247,26 @@ class Question:
 
         What no file can hold, such as a ready criterion, stands by its name.
         """
-        found = {name: getattr(self, name) for name in described(type(self)) if name not in ROLES}
+        left_out = (*ROLES, *RUNNING)
+        found = {
+            name: getattr(self, name) for name in described(type(self)) if name not in left_out
+        }
         found["method"] = self.method_name
         found["learner"] = self.learner_name
+        if not found.get("keep_moments"):  # it changes what is kept, and few ask for it
+            found.pop("keep_moments", None)
         found["random_state"] = int(self.random_state)
         found |= {k: str(found[k]) for k in ("horizon", "gap") if not _is_plain(found.get(k))}
         if found.get("query"):  # settings are written to model files and pages
             found["query"] = without_secrets(found["query"])
         plain = {name: value for name, value in self.options.items() if _is_plain(value)}
         return {**found, **plain}
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that the answer depends on besides the data, as plain values."""
+        roles = {name: repr(getattr(self, name, None)) for name in ROLES}
+        ready = {name: repr(getattr(self, name, None)) for name in ("learner", "method")}
+        return {**self.to_plain(), **roles, **ready}
 
     @property
     def learner_name(self) -> str:
@@ -365,6 +386,53 @@ class Request(Question):
         "Let the query read other files, and write.",
         kind="bool",
         python_help="Only for queries that you wrote yourself.",
+    )
+    keep_moments: bool = option(
+        False,
+        "Keep sums of rows in the result, so that update can add rows.",
+        kind="bool",
+        python_help="Model files then hold sums of products by dataset and fold, and no row. The "
+        "fold of a row depends on its values alone. For learner='linear' and targets of numbers.",
+    )
+    engine: str | None = option(
+        None,
+        "What computes sums of rows that stay in files.",
+        kind='"duckdb", "dask" or "spark", optional',
+        choices=ENGINES,
+        metavar="NAME",
+        python_help="For Parquet and CSV files. By default DuckDB, for files that are larger than "
+        "memory. In Python, frames of Dask and Spark need no engine.",
+    )
+    master: str | None = option(
+        None,
+        "Where Spark is, such as spark://host:7077.",
+        kind="str, optional",
+        metavar="ADDRESS",
+        python_help="By default all cores of this machine.",
+    )
+    scheduler: str | None = option(
+        None,
+        "Where Dask is, such as tcp://host:8786.",
+        kind="str, optional",
+        metavar="ADDRESS",
+        python_help="By default threads of this process.",
+    )
+    memory: str | None = option(
+        None,
+        "Memory that DuckDB may use, such as 2GB.",
+        kind="str, optional",
+        metavar="SIZE",
+        python_help="Beyond it, DuckDB uses the disk.",
+    )
+    checkpoint: Any = option(
+        None,
+        "Folder for finished steps, so that a killed run can go on.",
+        kind="path, optional",
+        check=_check_folder,
+        metavar="DIR",
+        python_help="The same call with the same folder takes finished steps over: moments of "
+        "tables that stay in files, fits of strategies, trees, and validation. The answer is the "
+        "same to the last bit. A folder of other data or options is refused.",
     )
     representation: Any = option(
         None,

@@ -28,6 +28,7 @@ from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.sites import app as sites
 from conjoin.cli.stops import INTERRUPTED, TERMINATED, Stops
+from conjoin.cli.update import update
 from conjoin.cli.words import with_options
 from conjoin.errors import (
     ArgumentError,
@@ -219,12 +220,22 @@ def partition(
         show_json(facts(result))
         return
     show_partition(result)
+    _show_rounds(named)
     if report is not None:
         typer.echo(f"Report written to {report}")
     if csv is not None:
         typer.echo(f"Tables written to {csv}")
     if save is not None:
         typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
+
+
+def _show_rounds(data: Any) -> None:
+    """Say how many rounds sites were asked, if data are files of sites with rounds."""
+    from conjoin.sites.folder import as_study
+
+    study = as_study(data)
+    if study is not None and study.rounds:
+        typer.echo(f"The sites answered {study.rounds} rounds.")
 
 
 @app.command()
@@ -405,6 +416,7 @@ def report(
 
 
 app.command()(check)
+app.command()(update)
 app.command()(reproduce)
 app.add_typer(paper)
 app.add_typer(sites)

@@ -146,9 +146,10 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _console() -> Console:
+def _console(width: int = PLAIN_WIDTH) -> Console:
+    """Return the console; a file has lines of `width`, since nothing says how wide it is read."""
     console = _Console()
-    return console if console.is_terminal else _Console(width=PLAIN_WIDTH)
+    return console if console.is_terminal else _Console(width=width)
 
 
 def _section(console: Console, title: str, table: Table) -> None:

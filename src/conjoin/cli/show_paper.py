@@ -13,6 +13,8 @@ from conjoin.paper.classification import ClassificationBounds, Setting
 from conjoin.paper.tables.synthetic import LAMBDA, Cell, N
 from conjoin.text import listed
 
+# Characters of a line in files: the widest table, with eleven columns, has some 130.
+WIDE = 160
 HEADER = (
     "shift", "p", "d", "paper", "ours", "s.e.", "diff.", "literal", "signed", "default", "ceiling",
 )  # fmt: skip
@@ -66,9 +68,11 @@ def show_rows(
 ) -> None:
     """Print a table of texts; all columns but `words` are numbers, aligned to the right."""
     table = _table(*header, right=[name for name in header if name not in words])
+    for column in table.columns:
+        column.no_wrap = True  # all texts are short, and a column of single letters is unreadable
     for row in rows:
         table.add_row(*(_text(text) for text in row))
-    _section(_console(), title, table)
+    _section(_console(WIDE), title, table)
 
 
 def show_steps(steps: Sequence[Step[str]]) -> None:

@@ -15,6 +15,7 @@ chosen beforehand: for the best of many pairs, false joins are more frequent.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -198,7 +199,7 @@ class Judge:
 
     def _stack(self, groups: Sequence[Sequence[int]], weights: FloatArray) -> Side:
         """Return groups as a stack of sides (B,); each dataset has its group's weight."""
-        m, W = self.moments, self.moments.W
+        m = self.moments
         index = [np.asarray(group, dtype=int) for group in groups]
 
         alone = np.array([i[0] for i in index]) if all(len(i) == 1 for i in index) else None
@@ -209,18 +210,28 @@ class Judge:
             return np.stack([values[i].sum(axis=0) for i in index])
 
         G, n, nu = total(m.G), total(m.n), total(self.df)
+        scales = 1 / m.w
+        if alone is not None:
+            second = m.G[alone] * scales[alone, None, None]
+        else:
+            second = np.stack([np.tensordot(scales[i], m.G[i], axes=1) for i in index])
         inverse, rank = linalg.inverse_and_rank(G)
-        s2 = residual_variance(total(np.where(self.df > 0, self.rss, 0.0)), total(m.q), nu)
+        s2 = residual_variance(total(self._known_rss), total(m.q), nu)
         return Side(
             G=G,
             inverse=inverse,
             beta=linalg.matvec(inverse, total(m.h)),
             rank=rank.astype(float),
             n=n,
-            A=weights[:, None, None] * total(W),
+            A=weights[:, None, None] * second,
             s2=s2,
             nu=nu,
         )
+
+    @cached_property
+    def _known_rss(self) -> FloatArray:
+        """Residual sums of squares (K,) of datasets that have degrees of freedom, else 0."""
+        return np.where(self.df > 0, self.rss, 0.0)
 
     def gains(self, pairs: Sequence[Pair]) -> FloatArray:
         """Return the estimated fall (B,) of the error when each pair of groups is joined."""

@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     from conjoin.engine.study import DatasetFacts, Study
     from conjoin.grouping.search import Search
     from conjoin.models.spread import Spread
+    from conjoin.moments.kept import KeptMoments
     from conjoin.result.course import Course
     from conjoin.result.details import Details
     from conjoin.result.fits import Fit
     from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
     from conjoin.result.stability import Stability
+    from conjoin.result.update import Move
     from conjoin.strategies.improvement import HeldOut
     from conjoin.strategies.plan import Start
     from conjoin.strategies.refits import Refit
@@ -102,6 +104,10 @@ class Analysis:
         Gross errors and suspicious names and columns, found before the steps.
     table : DatasetCollection, optional
         The rows, for intervals of predictions; None where they are elsewhere.
+    kept : KeptMoments, optional
+        Moments that rows can be added to; None unless they were asked for.
+    moves : tuple of Move
+        After an update: the changes of clusters that were weighed.
     """
 
     facts: "DatasetFacts"
@@ -115,6 +121,8 @@ class Analysis:
     refits: "Mapping[str, Refit]" = field(default_factory=dict)
     findings: Findings = Findings()
     table: "DatasetCollection | None" = None
+    kept: "KeptMoments | None" = None
+    moves: "tuple[Move, ...]" = ()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -218,7 +226,8 @@ class Analysis:
 
     @cached_property
     def _members(self) -> list[IntArray]:
-        return [np.nonzero(self._labels == c)[0] for c in range(int(self._labels.max()) + 1)]
+        order = np.argsort(self._labels, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self._labels[order])) + 1)
 
     # --- errors ----------------------------------------------------------------------------------
 
@@ -235,7 +244,8 @@ class Analysis:
     def _estimate_errors(self) -> dict[str, Estimate]:
         scale = self.study.basis.target_scale**2
         w = self.start.problem.moments.w
-        return estimate_errors(self.held_out, w, self.study.weights, scale)
+        weights, noise = self.study.weights, self.study.noise_shares
+        return estimate_errors(self.held_out, w, weights, scale, noise)
 
     @property
     def held_out(self) -> "dict[str, HeldOut]":

@@ -51,19 +51,24 @@ def held_out_losses(
 
 
 def estimate_errors(
-    held: Mapping[str, HeldOut], w: FloatArray, weights: FloatArray, scale: float
+    held: Mapping[str, HeldOut],
+    w: FloatArray,
+    weights: FloatArray,
+    scale: float,
+    noise: FloatArray | None = None,
 ) -> dict[str, Estimate]:
     """Return the mean error of every strategy, with its distance to the lowest and its interval.
 
     The partition of "clusters" and "plain" has seen the held-out rows, so their errors are not
     called the lowest where the fair one is known. `scale` is what a unit of the losses is worth.
+    `noise` (K,) is that of `error_interval`.
     """
     kept = [one for one in ("clusters", "plain") if one in held and SEARCHED in held]
     fair = [name for name in held if name not in kept]
     losses = np.stack([held[name].losses for name in (*fair, *kept)])
     found = dict(zip((*fair, *kept), zip(*summarise(losses, w, weights, len(fair)))))
     return {
-        name: _estimate([*found[name], *error_interval(one.losses, w, weights)], scale)
+        name: _estimate([*found[name], *error_interval(one.losses, w, weights, noise)], scale)
         for name, one in held.items()
     }
 

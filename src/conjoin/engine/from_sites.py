@@ -11,26 +11,23 @@ import numpy as np
 from conjoin.api.request import Question, Request
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.remote import Reduced, RemoteCells
-from conjoin.errors import ArgumentError, DataError, warn_caller
+from conjoin.errors import ArgumentError, DataError
 from conjoin.models.glm_families import family_of
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.remote_glm import RemoteGlmRows
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
-from conjoin.sites.carry import FolderCarrier
 from conjoin.sites.desk import RoundDesk
-from conjoin.sites.folder import SiteFiles, as_site_files
+from conjoin.sites.folder import Study, as_study
 from conjoin.sites.receive import Received
 from conjoin.sites.rounds import Frame
 from conjoin.tables.checks import check_target_varies, drop_constant
 
 
-def reduce_sites(files: SiteFiles, request: Request, fewest: int = 2) -> Reduced:
+def reduce_sites(files: Study, request: Request, fewest: int = 2) -> Reduced:
     """Return the moments of sites' datasets and folds in common coordinates."""
     received = files.receive()
     plan = received.plan
-    if received.promise():
-        warn_caller(received.promise())
     if len(received.datasets) < fewest:
         raise DataError(
             f"There is only one dataset ({received.names[0]!r}); joining needs at least two."
@@ -65,10 +62,12 @@ def reduce_sites(files: SiteFiles, request: Request, fewest: int = 2) -> Reduced
         folds=moments,
         copies=received.copies,
         scatter=received.scatter(basis),
+        promise=received.promise(),
+        noise_shares=received.noise_shares(),
     )
 
 
-def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells":
+def cells_of(received: Received, basis: Basis, files: Study) -> "RemoteCells":
     """Return the rows of sites as a likelihood sees them: sums that are asked for in rounds."""
     few = [one for one in received.datasets if len(one.n) < 2]
     if few:
@@ -81,9 +80,7 @@ def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells
     assert family is not None
     frame = Frame(received.plan, received.plan.schema.features, basis)
     sites = {one.name: one.site for one in received.datasets}
-    carrier = FolderCarrier(
-        files.folder, frame, sites, {one.name: len(one.n) for one in received.datasets}, files.wait
-    )
+    carrier = files.carrier(frame, sites, {one.name: len(one.n) for one in received.datasets})
     desk = RoundDesk(carrier, carrier.earlier())
     K, F = len(received.datasets), received.folds
     n, places = np.zeros((K, F)), []
@@ -107,7 +104,7 @@ def cells_of(received: Received, basis: Basis, files: SiteFiles) -> "RemoteCells
 # Options that the plan fixes, or that need rows.
 FIXED = ("by", "features", "weights", "family", "missing", "columns", "category", "ignore", "time",
          "repeat", "robust", "folds", "horizon", "gap", "sample_rows", "query",
-         "representation")  # fmt: skip
+         "representation", "keep_moments", "checkpoint", "engine")  # fmt: skip
 
 
 def refuse_row_options(request: Question, *, rows_needed: bool) -> None:
@@ -133,7 +130,7 @@ def refuse_row_options(request: Question, *, rows_needed: bool) -> None:
 
 def target_of(data: Any, target: str | None) -> str:
     """Return the target: the one that is named, or that of the plan of sites' files."""
-    sites = as_site_files(data)
+    sites = as_study(data)
     if sites is None:
         if target is None:
             raise ArgumentError("target is missing; name the column to predict with target=...")

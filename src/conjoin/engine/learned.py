@@ -297,6 +297,11 @@ class LearnedAnalysis:
         """Number of rows that are exact copies of another row of their dataset."""
         return self.main.copies
 
+    @property
+    def kept(self) -> None:
+        """None: a learner is trained on rows, so moments are not enough to go on from."""
+        return None
+
     def knows(self, name: str) -> bool:
         """Say whether "details" or "stability" was asked for before."""
         return self.main.knows(name)

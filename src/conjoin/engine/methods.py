@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin.checkpoints import remembered_array
+from conjoin.engine.finished import inputs_of
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
@@ -178,7 +180,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     one_cluster = np.zeros_like(labels)
     pooled, searched = candidates.pooled, None
     if labels.max() > 0 and is_small(problem.moments) and len(labels) <= MOST_FULL:
-        searched = validate_partition(_auto_outside, candidates.start)
+        searched = _validate_outside("auto", _auto_outside, candidates.start)
     refined = candidates.refine(labels)
     found = candidates.fit(refined.labels)
     stacked = np.stack([found.losses if searched is None else searched, pooled.losses])
@@ -223,7 +225,13 @@ def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray | N
         return None
     if chosen.searched_losses is not None:
         return chosen.searched_losses
-    return validate_partition(known.find_outside, start)
+    return _validate_outside(method, known.find_outside, start)
+
+
+def _validate_outside(method: str, find: FindPartition, start: Start) -> FloatArray:
+    """Return the losses of a search that is repeated in every fold; a checkpoint keeps them."""
+    inputs = (method, *inputs_of(start.problem))
+    return remembered_array("validation", inputs, lambda: validate_partition(find, start))
 
 
 def _by_risk(candidates: Candidates) -> IntArray:

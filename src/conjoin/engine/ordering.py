@@ -14,7 +14,7 @@ from conjoin.api.request import Question, Request
 from conjoin.durations import parse_duration
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.models.clustered import clustered_scatter
-from conjoin.models.effort import MANY_DATASETS
+from conjoin.models.effort import MANY_DATASETS, works_by_rows
 from conjoin.models.scatter import Scatter
 from conjoin.models.serial import serial_scatter
 from conjoin.moments import Dealt, Moments, deal_rows
@@ -27,6 +27,9 @@ from conjoin.text import listed
 # Folds of classes and counts from `MANY_DATASETS` on: half of those asked for, but at least this
 # many. Every fold is a pass over all rows, and errors of many datasets are known well enough.
 FEWEST_FOLDS = 5
+# Operations of a pass over rows that stand for moments (N p^2), from which the same is done: each
+# strategy makes one for every fold. With 500 columns it is 40,000 rows.
+MANY_OPERATIONS = 1e10
 # Folds that are kept however few rows there are; more than rows of a dataset hold out nothing more.
 USUAL_FOLDS = 10
 
@@ -38,8 +41,13 @@ def folds_for(data: DatasetCollection, request: Request) -> int:
     """
     largest = int(np.diff(data.starts).max())
     folds = min(int(request.folds), max(largest, USUAL_FOLDS))
-    if data.response.family == "gaussian" or len(data.names) <= MANY_DATASETS:
+    if len(data.names) <= MANY_DATASETS:
         return folds
+    if data.response.family == "gaussian":
+        columns = data.X.shape[1] + int(request.intercept)
+        long = len(data.y) * columns**2 > MANY_OPERATIONS
+        if not long or not works_by_rows(np.diff(data.starts), columns, folds):
+            return folds
     return min(folds, max(folds // 2, FEWEST_FOLDS))
 
 

@@ -3,6 +3,7 @@
 Files of two sites and a request enter, a `Comparison` leaves.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from conjoin.api.request import PairRequest, Request
@@ -12,12 +13,12 @@ from conjoin.engine.pair_likelihood import compare_cells
 from conjoin.engine.pair_numbers import compare_sums
 from conjoin.errors import ArgumentError, DataError
 from conjoin.result.comparison import Comparison
-from conjoin.sites.folder import as_site_files
+from conjoin.sites.folder import as_study
 
 
 def compare_sites(a: Any, b: Any, request: PairRequest, criterion: Criterion) -> Comparison | None:
     """Compare the datasets of two sites; None if the data are something else."""
-    files = as_site_files([a, b])
+    files = as_study([a, b])
     if files is None:
         return None
     if request.method != PairRequest.method:
@@ -34,4 +35,6 @@ def compare_sites(a: Any, b: Any, request: PairRequest, criterion: Criterion) ->
         )
     if table.cells is not None:
         return compare_cells(table, request)
-    return compare_sums(table, request, criterion)
+    found = compare_sums(table, request, criterion)
+    findings = replace(found.findings, promise=table.promise)
+    return replace(found, findings=findings, schema=table.schema)

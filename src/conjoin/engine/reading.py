@@ -13,9 +13,11 @@ import narwhals as nw
 
 from conjoin.api.request import Request
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
+from conjoin.engine.kept import reduce_again, reduce_rows, refuse_what_needs_rows
 from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
 from conjoin.errors import ArgumentError
-from conjoin.sites.folder import as_site_files
+from conjoin.sites.folder import as_study
+from conjoin.sources.engines import engine_of, open_with, settings_of_duckdb
 from conjoin.sources.read import Source, is_source, open_source
 from conjoin.sources.sql import quote_name
 from conjoin.tables import DatasetCollection
@@ -34,20 +36,36 @@ def reading(
     `rows_needed` says that moments are not enough: a criterion of pairs or a representation reads
     rows. With `alone` a single dataset is allowed.
     """
-    sites = as_site_files(data)
+    sites = as_study(data)
     if sites is not None:
         refuse_row_options(request, rows_needed=rows_needed)
         yield reduce_sites(sites, request, 1 if alone else 2)
         return
+    r = request
+    engine = engine_of(r.engine, master=r.master, scheduler=r.scheduler, memory=r.memory)
     if not is_source(data):
+        if engine is not None:
+            raise ArgumentError(
+                f"engine={engine.name!r} is for files; data is a table, whose own engine computes. "
+                "Leave it out."
+            )
         if request.query is not None:
             raise ArgumentError("query goes with files or a database; data is a table already.")
         roles = _roles(request, request.by)
         yield _read_table(data, roles, request, request.columns, rows_needed, alone)
         return
     with ExitStack() as stack:
+        if engine is not None and engine.name != "duckdb":
+            frame = stack.enter_context(open_with(engine, data, request.query))
+            roles = _roles(request, request.by)
+            yield _read_table(frame, roles, request, request.columns, rows_needed, alone)
+            return
         opened = open_source(
-            data, by=request.by or (), query=request.query, unsafe_query=request.unsafe_query
+            data,
+            by=request.by or (),
+            query=request.query,
+            unsafe_query=request.unsafe_query,
+            settings=stack.enter_context(settings_of_duckdb(engine)),
         )
         source = stack.enter_context(opened)
         stack.enter_context(source.reading())
@@ -80,13 +98,15 @@ def _read_table(
 
     With `blocks` each dataset is a file, and rows are counted inside it.
     """
+    if request.keep_moments:
+        refuse_what_needs_rows(request, rows_needed=rows_needed)
     if not rows_needed and not isinstance(data, Mapping):
         reduced = _reduce(data, roles, request)
         if reduced is not None:
             return reduced
     if request.sample_rows is not None:
         _check_sample_is_possible(data, request, rows_needed)
-    return collect_rows(
+    rows = collect_rows(
         data,
         roles,
         missing=request.missing,
@@ -94,10 +114,11 @@ def _read_table(
         fewest=1 if alone else 2,
         family=request.family,
         # A single dataset of classes or counts has no other to be relative to: there row weights
-        # are repeats.
-        relative=not alone or request.family == "gaussian",
+        # are repeats. Moments that are kept have weights as they are, so that more can be added.
+        relative=not request.keep_moments and (not alone or request.family == "gaussian"),
         blocks=blocks,
     )
+    return reduce_rows(rows, request) if request.keep_moments else rows
 
 
 def _check_sample_is_possible(data: Any, request: Request, rows_needed: bool) -> None:
@@ -115,11 +136,13 @@ def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
     if not is_lazy(data) or request.family not in ("auto", "gaussian"):
         return None
     frame, roles = one_frame(data, roles)
-    if not isinstance(frame, nw.LazyFrame) or not rows_stay_remote(frame, request.sample_rows):
+    if not isinstance(frame, nw.LazyFrame):
+        return None
+    if request.engine is None and not rows_stay_remote(frame, request.sample_rows):
         return None
     if has_classes(frame.collect_schema()[roles.target], request.family):
         return None
-    return reduce(
+    found = reduce(
         frame,
         roles,
         missing=request.missing,
@@ -127,7 +150,11 @@ def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
         seed=int(request.random_state),
         intercept=request.intercept,
         keep=request.drop_outliers is False,
+        keep_moments=request.keep_moments,
     )
+    if found is None or found.kept is None:
+        return found
+    return reduce_again(found, intercept=request.intercept)
 
 
 def _wanted_columns(source: Source, roles: Roles, columns: str | None) -> Any:
@@ -149,9 +176,9 @@ def read_one(table: Any, target: str) -> Any:
 
 def source_names(data: Any) -> list[str]:
     """Return the names of files without their folders; nothing of a database's address."""
-    sites = as_site_files(data)
+    sites = as_study(data)
     if sites is not None:
-        return [path.name for path in sites.exports]
+        return sites.names
     if not is_source(data):
         return []
     items = [data] if isinstance(data, (str, Path)) else list(data)

@@ -18,12 +18,16 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
+from conjoin.engine.finished import finished_sums
+from conjoin.engine.remote_batches import sums_in_batches
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of
 from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
 from conjoin.engine.remote_rows import RemoteRows
 from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
+from conjoin.moments.folds import LARGE_ROWS, is_balanced
+from conjoin.moments.kept import Batch, KeptMoments
 from conjoin.tables.checks import (
     check_names,
     check_scales,
@@ -43,10 +47,11 @@ if TYPE_CHECKING:
     from conjoin.models.remote_glm import RemoteGlmRows
     from conjoin.models.scatter import Scatter
     from conjoin.tables.roles import Roles
+    from conjoin.tables.suspects import Suspects
 
-# The query has one sum for each pair of columns: 2,145 for 64 features and the target. Their number
-# grows with the square; with more features the rows are fetched.
-MOST_FEATURES = 64
+# There is one sum for each pair of columns, asked for in blocks (`engine.remote_frame`): 126,000
+# for 500 features. Their number grows with the square; with more features the rows are fetched.
+MOST_FEATURES = 500
 # Values (rows times columns) up to which rows of DuckDB and Polars are fetched: 400 MB as float64.
 MOST_VALUES = 50_000_000
 
@@ -81,6 +86,15 @@ class Reduced:
         How far residuals scatter, if it was formed where the rows are.
     cells : RemoteCells, optional
         For classes and counts: what answers the questions of a likelihood.
+    kept : KeptMoments, optional
+        The moments in a form that rows can be added to, if that is wanted.
+    suspects : Suspects, optional
+        Suspicious names and columns, if rows were there to be looked at.
+    promise : str
+        What differential privacy promises for which datasets; empty without it.
+    noise_shares : array (K,), optional
+        With differential privacy: variance that the noise adds to the error of each dataset, over
+        the square of the error.
     """
 
     names: tuple[str, ...]
@@ -95,6 +109,10 @@ class Reduced:
     rows: RemoteRows | None = None
     scatter: "Scatter | None" = None
     cells: "RemoteCells | None" = None
+    kept: "KeptMoments | None" = None
+    suspects: "Suspects | None" = None
+    promise: str = ""
+    noise_shares: FloatArray | None = None
 
 
 class RemoteCells(NamedTuple):
@@ -131,10 +149,12 @@ def reduce(
     seed: int,
     intercept: bool,
     keep: bool = True,
+    keep_moments: bool = False,
 ) -> Reduced | None:
     """Return the moments of a frame's datasets and folds; None if it has too many features.
 
-    Unless rows with gross errors are to be kept, `fewer` has the moments without them.
+    Unless rows with gross errors are to be kept, `fewer` has the moments without them. With
+    `keep_moments` the fold of a row depends on its values alone, and `kept` has its moments.
     """
     check_target(frame, roles)
     frame, schema = with_known_rows(frame, roles, missing)
@@ -148,7 +168,7 @@ def reduce(
     check_target_varies(roles.target, float(ranges.low[-1]), float(ranges.high[-1]))
     table, ranges = Encoded.of(frame, schema), ranges.take(kept)
     check_scales((*schema.features, roles.target), ranges.low, ranges.high)
-    how = _How(folds, seed, intercept)
+    how = _How(folds, seed, intercept, keep_moments)
     spread = table.spread(ranges.mean, ranges.cells)
     whole = _form(table, ranges, spread, schema, how)
     outliers, rest = _far_rows(table, ranges, spread[0], schema)
@@ -164,6 +184,7 @@ class _How(NamedTuple):
     folds: int
     seed: int
     intercept: bool
+    keep_moments: bool
 
 
 def _far_rows(
@@ -207,13 +228,13 @@ def _form(
 
     `around_mean` has standard deviations and mean places among the cells.
     """
-    roles, (folds, seed, intercept), cells = schema.roles, how, ranges.cells
+    roles, (folds, seed, intercept, by_value), cells = schema.roles, how, ranges.cells
     spread, places = around_mean
     if not intercept:
         spread, _ = table.spread(np.zeros(len(ranges.mean)), cells)
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
     dealing = RemoteFolds(table.frame, table.by, cells, kinds_of(places), folds, seed)
-    reduced = _reduce(table, dealing, basis, roles, ranges.weight)
+    reduced = _reduce(table, dealing, basis, roles, ranges, by_value=by_value)
     check_names(reduced.names, int(reduced.folds.n.sum()), roles)
     position = {name: k for k, name in enumerate(reduced.names)}
     width = len(schema.features)
@@ -226,41 +247,100 @@ def _form(
         basis=reduced.basis,
         folds=reduced.folds,
         copies=reduced.copies,
-        rows=rows,
+        rows=None if by_value else rows,
+        kept=_kept(reduced, ranges) if by_value else None,
+    )
+
+
+def _kept(sums: "_Sums", ranges: "Ranges") -> KeptMoments:
+    """Return the moments of an engine in the form that rows can be added to."""
+    K, usual = len(sums.names), sums.usual
+    center = np.append(usual.center, usual.target_center)
+    scale = np.append(usual.scale, usual.target_scale)
+    shape = (K, len(center))
+    rows = [int(n) for n in sums.folds.n.sum(axis=1)]
+    small = [int(one) % 2**52 for one in sums.marks]  # as in `engine.kept`
+    batch = Batch(dict(zip(sums.names, rows)), dict(zip(sums.names, small)))
+    return KeptMoments(
+        tuple(sums.names),
+        sums.folds.n,
+        np.broadcast_to(center, shape).copy(),
+        np.broadcast_to(scale, shape).copy(),
+        sums.products * ranges.weight,
+        ranges.low,
+        ranges.high,
+        (batch,),
     )
 
 
 def _reduce(
-    table: "Encoded", dealing: RemoteFolds, basis: Basis, roles: "Roles", weight: float
+    table: "Encoded",
+    dealing: RemoteFolds,
+    basis: Basis,
+    roles: "Roles",
+    ranges: "Ranges",
+    *,
+    by_value: bool,
 ) -> "_Sums":
-    """Form the moments, in coordinates that suit the columns; `weight` is the mean one."""
+    """Form the moments, in coordinates that suit the columns.
+
+    Very many rows are dealt by their hash alone, if the folds are balanced: no engine has to sort.
+    """
+    weight = ranges.weight
+
+    def products(given: Basis) -> dict[str, Any]:
+        how = (dealing.cells, dealing.kinds, dealing.folds, dealing.seed, way)
+        inputs = (table.names, weight, given, *how)
+        if way == "hash" and dealing.frame.implementation.is_duckdb():
+            return finished_sums(inputs, lambda: sums_in_batches(dealing, given))
+        return finished_sums(inputs, lambda: table.products(dealt, given))
 
     def form(given: Basis) -> Moments:
-        return _assemble(table.products(dealt, given), roles, given, dealing.folds, weight).folds
+        return _assemble(products(given), roles, given, dealing.folds, weight).folds
 
-    dealt = dealing.dealt(together=True)
-    sums = _assemble(table.products(dealt, basis), roles, basis, dealing.folds, weight)
+    way = "value" if by_value else "hash" if ranges.rows > LARGE_ROWS else "together"
+    dealt = _deal(dealing, table, way)
+    sums = _assemble(products(basis), roles, basis, dealing.folds, weight)
+    if way == "value":
+        marks, none = sums.copies, np.zeros_like(sums.copies)
+        return replace(sums, usual=basis, marks=marks, copies=none, dealt=dealt)
+    if way == "hash" and not is_balanced(sums.folds.n.sum(axis=0)):
+        way = "together"
+        dealt = _deal(dealing, table, way)
+        sums = _assemble(products(basis), roles, basis, dealing.folds, weight)
     distinct = int(sums.folds.n.sum()) - int(sums.copies.sum())
     if sums.copies.any() and not dealing.any_fine(distinct, len(sums.names)):
-        dealt = dealing.dealt(together=False)
+        way = "apart"
+        dealt = _deal(dealing, table, way)
         sums = replace(sums, folds=form(basis), copies=np.zeros_like(sums.copies))
     second = second_moments(sums.folds, basis)
     settled = settle(basis, sums.folds, lambda: directions_of_moments(second, basis), form)
     return replace(sums, basis=settled[0], folds=settled[1], dealt=dealt)
 
 
+def _deal(dealing: RemoteFolds, table: "Encoded", way: str) -> nw.LazyFrame[Any]:
+    """Return the rows with their fold: by value, by hash, or in turn."""
+    if way == "value":
+        return dealing.by_value(table.names)
+    return dealing.by_hash() if way == "hash" else dealing.dealt(together=way == "together")
+
+
 @dataclass(frozen=True, eq=False)
 class _Sums:
     """Names of datasets, coordinates, moments (K, F) and copies (K,), as in `Reduced`.
 
-    `dealt` are the rows with their folds.
+    `products` are the sums with a column of ones, in the `usual` basis; `dealt` are the rows with
+    their folds; `marks` (K,) sum the hashes of rows that were dealt by value.
     """
 
     names: list[str]
     basis: Basis
     folds: Moments
     copies: IntArray
+    products: FloatArray
+    usual: Basis
     dealt: Any = None
+    marks: IntArray | None = None
 
 
 def _assemble(
@@ -293,7 +373,8 @@ def _assemble(
     moments = Moments.from_products(P, n, P[..., 0, 0])
     copies = np.zeros(len(names), dtype=np.int64)
     np.add.at(copies, k, np.array(sums["copy"], dtype=np.int64))
-    return _Sums(names, basis, moments if basis.intercept else _without_ones(moments), copies)
+    moments = moments if basis.intercept else _without_ones(moments)
+    return _Sums(names, basis, moments, copies, P, basis)
 
 
 def _without_ones(moments: Moments) -> Moments:

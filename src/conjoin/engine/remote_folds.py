@@ -13,6 +13,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.moments.folds import OFFSET, PRIME, TARGET, ColumnCells, Mixing, is_fine, kind_of
+from conjoin.moments.value_folds import SCALES, WRAP, hashes_of
 from conjoin.tables.frame import one_row
 
 
@@ -46,6 +47,38 @@ class RemoteFolds:
 
         With `together` copies are in the same fold.
         """
+        ranked = _with_rank(self._hashed(), self.by, self._order(), together)
+        fold = (nw.col("rank") + nw.col("first")) % self.folds
+        return ranked.with_columns(fold.cast(nw.Int64).alias("fold"))
+
+    def by_hash(self) -> nw.LazyFrame[Any]:
+        """Return the rows with the fold that their hash alone gives; no row counts as a copy."""
+        fold = (nw.col("h1") % self.folds).cast(nw.Int64)
+        return self._hashed().with_columns(fold.alias("fold"), nw.lit(0).alias("copy"))
+
+    def by_value(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
+        """Return the rows with the fold of `moments.value_folds`; `copy` is the hash of a row."""
+        numbers = range(len(self.cells))
+        mixed = []
+        for j, name in zip(numbers, names):
+            for k, one in enumerate(hashes_of(name, self.seed)):
+                z = nw.col(f"x{j}") * one.scale
+                u = (z - (z / WRAP).floor() * WRAP).floor().cast(nw.Int64)
+                v = (u * one.mixing.multiplier + one.mixing.shift) % PRIME
+                mixed.append(v.alias(f"v{j}_{k}"))
+        hashed = self.frame.with_columns(*mixed)
+        keys = [f"{j}_{k}" for j in numbers for k in range(len(SCALES))]
+        squares = [(nw.col(f"v{key}") * nw.col(f"v{key}") % PRIME).alias(f"v{key}") for key in keys]
+        hashed = hashed.with_columns(*squares)
+        h = nw.lit(0)
+        for key in keys:
+            h = (h + nw.col(f"v{key}") * nw.col(f"v{key}") % PRIME) % PRIME
+        keep = [*self.by, *(f"x{j}" for j in numbers), "w"]
+        hashed = hashed.select(*keep, h.cast(nw.Int64).alias("copy"))
+        return hashed.with_columns((nw.col("copy") % self.folds).cast(nw.Int64).alias("fold"))
+
+    def _hashed(self) -> nw.LazyFrame[Any]:
+        """Return the rows with both hashes."""
         mixed = []
         for j, (cells, kind) in enumerate(zip(self.cells, self.kinds)):
             c = Mixing.of(kind, self.seed)
@@ -60,10 +93,7 @@ class RemoteFolds:
             h1 = (h1 + nw.col(f"v2{j}") * nw.col(f"v2{j}") % PRIME) % PRIME
             h2 = (h2 + nw.col(f"v{j}")) % PRIME
         keep = [*self.by, *(f"x{j}" for j in numbers), "w"]
-        hashed = hashed.select(*keep, h1.alias("h1"), h2.alias("h2"))
-        ranked = _with_rank(hashed, self.by, self._order(), together)
-        fold = (nw.col("rank") + nw.col("first")) % self.folds
-        return ranked.with_columns(fold.cast(nw.Int64).alias("fold"))
+        return hashed.select(*keep, h1.alias("h1"), h2.alias("h2"))
 
     def _order(self) -> list[str]:
         """Return the columns by which rows are ordered: hashes, target, features by kind."""

@@ -29,6 +29,9 @@ from conjoin.tables.learn import learn
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema, complete_rows
 
+# Sums of one query: engines slow down where it has more, as they compile each of them.
+MOST_SUMS = 2_000
+
 
 def with_known_rows(
     frame: nw.LazyFrame[Any], roles: Roles, missing: str
@@ -161,25 +164,32 @@ class Encoded:
             scaled = self._stretched(scaled, basis.matrix)
         w, columns = nw.col("w"), self.columns
         pairs = [(i, j) for i in range(len(columns)) for j in range(i, len(columns))]
-        products = scaled.select(
-            *self.by,
-            "fold",
-            "copy",
-            "w",
-            *((x * w).alias(f"s{j}") for j, x in enumerate(columns)),
-            *((columns[i] * columns[j] * w).alias(f"p{i}_{j}") for i, j in pairs),
-        )
-        sums = [
-            "w",
-            "copy",
-            *(f"s{j}" for j in range(len(columns))),
-            *(f"p{i}_{j}" for i, j in pairs),
-        ]
-        grouped: Any = products.group_by(*self.by, "fold").agg(
-            nw.len().alias("n"), *(nw.col(name).sum().alias(name) for name in sums)
-        )
-        table: dict[str, Any] = grouped.collect("pyarrow").to_dict(as_series=False)
+        first = {"w": w, "copy": nw.col("copy")}
+        first |= {f"s{j}": x * w for j, x in enumerate(columns)}
+        table: dict[str, Any] = {}
+        for begin in range(0, len(pairs), MOST_SUMS):
+            block = pairs[begin : begin + MOST_SUMS]
+            asked = {f"p{i}_{j}": columns[i] * columns[j] * w for i, j in block}
+            self._sum(scaled, {**({} if table else first), **asked}, table)
         return table
+
+    def _sum(
+        self, rows: nw.LazyFrame[Any], asked: dict[str, nw.Expr], table: dict[str, Any]
+    ) -> None:
+        """Add sums of expressions by dataset and fold to a table, in the order of its lines."""
+        keys = [*self.by, "fold"]
+        values = rows.select(*keys, *(one.alias(name) for name, one in asked.items()))
+        grouped: Any = values.group_by(*keys).agg(
+            nw.len().alias("n"), *(nw.col(name).sum().alias(name) for name in asked)
+        )
+        found: dict[str, Any] = grouped.collect("pyarrow").to_dict(as_series=False)
+        if not table:
+            table.update(found)
+            return
+        place = {key: k for k, key in enumerate(zip(*(found[name] for name in keys)))}
+        order = [place[key] for key in zip(*(table[name] for name in keys))]
+        for name in asked:
+            table[name] = [found[name][k] for k in order]
 
     def _stretched(self, scaled: nw.LazyFrame[Any], matrix: FloatArray) -> nw.LazyFrame[Any]:
         """Return the rows with their features multiplied by a matrix (features, features)."""

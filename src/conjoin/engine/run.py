@@ -17,8 +17,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from conjoin.api.request import Request
+from conjoin.checkpoints import checkpointing
 from conjoin.engine.criteria import pair_criterion
 from conjoin.engine.features import learn_features, make_representation, settings_of
+from conjoin.engine.finished import data_digest, files_in
 from conjoin.engine.hints import check_method, hint_at_classes
 from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.learner_run import add_learner
@@ -54,13 +56,18 @@ def run(
     # 1 Read.
     rows_needed = criterion is not None or representation is not None or request.robust
     rows_needed = rows_needed or request.time is not None or request.repeat is not None
-    with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
+    with (
+        checkpointing(request.checkpoint, request.identity(), files_in(data)) as store,
+        reading(data, request, rows_needed=rows_needed, alone=alone) as table,
+    ):
+        if store is not None:
+            store.check_data(data_digest(table))
         check_method(table, request, criterion)
         task = Task(request, criterion, representation, settings, alone)
-        return settle_partition(table, request, partial(_analyse, task), progress)
+        return settle_partition(table, request, partial(analyse, task), progress)
 
 
-def _analyse(
+def analyse(
     task: Task, table: "DatasetCollection | Reduced", progress: "Progress | None"
 ) -> "Partition":
     """Do steps 2 to 7 for the rows of a table."""

@@ -13,8 +13,10 @@ from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis, Origin
 from conjoin.engine.criteria import group_greedily
+from conjoin.engine.finished import finished_fits, inputs_of
 from conjoin.engine.methods import METHODS, Candidates, fitted
 from conjoin.engine.row_steps import find_by_rows
+from conjoin.engine.settled import settle_labels
 from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, Study
 from conjoin.engine.verdicts import make_judge
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from conjoin.criterion import Criterion
     from conjoin.engine.remote import Reduced
     from conjoin.representations.base import Representation
+    from conjoin.result.update import Move
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Task:
     representation: "Representation | None"
     settings: Mapping[str, Any]
     alone: bool
+    before: Mapping[str, int] | None = None  # the labels that an update starts from
+    free: bool = False  # whether an update makes changes that may be chance
 
 
 def find(
@@ -62,7 +67,10 @@ def find(
         plan = make_plan(start, intercept=request.intercept)
 
         # 4 Fit strategies.
-        fits = fit_strategies(plan, start.problem, progress if criterion is None else None)
+        fits = finished_fits(
+            (request.intercept, *inputs_of(start.problem)),
+            lambda: fit_strategies(plan, start.problem, progress if criterion is None else None),
+        )
 
         # 5 Validate.
         strategies = validate_strategies(fits, study, start)
@@ -75,6 +83,11 @@ def find(
         else:
             labels, steps = group_greedily(criterion, table, request, progress)
             chosen = fitted(labels, candidates)
+        moves: tuple[Move, ...] = ()
+        if task.before is not None:
+            chosen, moves = settle_labels(
+                chosen, candidates, facts.names, task.before, free=task.free
+            )
 
     # 7 Verdicts, on demand.
     grouping = "agglomerative" if criterion is None else "greedy"
@@ -90,6 +103,8 @@ def find(
         origin,
         plan.refits,
         table=rows_of(table),
+        kept=getattr(table, "kept", None),
+        moves=moves,
     )
     return Analysed(analysis, fits, candidates)
 

@@ -88,6 +88,9 @@ class Study:
         The fold of every row; None if rows are elsewhere.
     order : RowOrder, optional
         For a likelihood: the time and the person of every row, which verdicts allow for.
+    noise_shares : array (K,), optional
+        With differential privacy: variance that noise adds to the error of each dataset, over the
+        square of the error.
     """
 
     basis: Basis
@@ -98,6 +101,7 @@ class Study:
     scatter: "Scatter | None" = None
     dealt: Dealt | None = None
     order: "RowOrder | None" = None
+    noise_shares: FloatArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: not the folds of rows, which are as many as rows."""
@@ -128,7 +132,8 @@ def make_study(
         return Study(data.basis, cells, data.schema.response, shares, data.copies)
     if isinstance(data, Reduced):
         scatter = (data.scatter or scatter_of_folds(data.folds)) if robust else None
-        return _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
+        study = _of_moments(data.basis, data.folds, request.weigh_by, data.copies, scatter)
+        return replace(study, noise_shares=data.noise_shares)
     X, y, w, starts = data.X, data.y, data.weights, data.starts
     family, folds = family_of(data.response), folds_for(data, request)
     if dealt is None:

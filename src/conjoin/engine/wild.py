@@ -105,10 +105,11 @@ def settle(
     the two differ.
     """
     by = table.schema.roles.by if getattr(request, "by", None) else ()
-    base = Findings(suspects=_suspects(table), by=by)
+    promise = table.promise if isinstance(table, Reduced) else ""
+    base = Findings(suspects=_suspects(table), by=by, promise=promise)
     drop = request.drop_outliers
     with one_thread():
-        outliers, fewer = _without_wild_rows(table)
+        outliers, fewer = without_wild_rows(table)
     base = replace(base, outliers=outliers, asked=drop is not None)
     if request.robust:
         assert isinstance(fewer, DatasetCollection)  # it reads rows
@@ -161,7 +162,7 @@ def _half(progress: Progress | None, part: int) -> Progress | None:
     return report
 
 
-def _without_wild_rows(
+def without_wild_rows(
     table: DatasetCollection | Reduced,
 ) -> tuple[tuple[Outlier, ...], DatasetCollection | Reduced | None]:
     """Return the gross errors of a table, and the table without their rows."""
@@ -178,7 +179,7 @@ def _without_wild_rows(
 
 def _suspects(table: DatasetCollection | Reduced) -> Suspects:
     if isinstance(table, Reduced):
-        return Suspects(similar_names(table.names))
+        return table.suspects or Suspects(similar_names(table.names))
     return find_suspects(table)
 
 

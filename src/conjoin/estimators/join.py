@@ -26,7 +26,8 @@ from conjoin.text import quoted
 # Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
 # and sample_weight; the family and the intercept have parameters of their own.
 NOT_HERE = ("target", "by", "features", "weights", "columns", "sample_rows", "query",
-            "unsafe_query", "family", "intercept", "interval")  # fmt: skip
+            "unsafe_query", "family", "intercept", "interval", "keep_moments",
+            "checkpoint", "engine", "master", "scheduler", "memory")  # fmt: skip
 
 
 @documented(Request, PredictionOptions, leave_out=NOT_HERE)

@@ -19,16 +19,21 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.grouping.neighbours import neighbour_pairs
 from conjoin.grouping.objective import Objective, Sums, add, subtract, sum_by, take
+from conjoin.grouping.rounds import PAIRS, cost_of, join_in_rounds
 
 # The limits below bound the time. What they cost was tried with minus the log evidence of 200 and
 # 400 datasets, in 4 to 10 clear clusters and without clusters.
 
 # Most datasets for which all pairs are tried: 120 have 7,140 pairs.
 MOST_FULL = 120
-# Neighbours of each dataset that are tried beyond that. With 12 the clear clusters are those of all
-# pairs. Without clusters the cost before `improve` is higher by 1.6 (by 7 with 6 neighbours), after
-# it no higher.
+# Most datasets, or clusters, that are joined one pair at a time. Beyond, many pairs are joined in
+# one round: a table of all pairs takes 32 MB at 2,000, and 80 GB at 100,000.
+MOST_ONE_BY_ONE = 2_000
+# Neighbours of each dataset that are tried beyond `MOST_FULL`. With 12 the clear clusters are those
+# of all pairs. Without clusters the cost before `improve` is higher by 1.6, with 6 neighbours by 7;
+# after it no higher.
 NEIGHBOURS = 12
 # Most pairs of a dataset and a cluster for which all moves are tried; beyond it each dataset is
 # tried in the nearest clusters. Between 500 and all pairs the partitions were the same.
@@ -45,10 +50,6 @@ MANY = 300
 # Changes of the cost below this share of it are rounding errors, not improvement: a cost is the sum
 # of thousands of numbers, each exact to about 1e-16 of its terms.
 TOLERANCE = 1e-9
-# Pairs whose cost is computed together. It bounds the memory for stacks of matrices: at 50 columns
-# one stack takes 80 MB. The result does not depend on it.
-PAIRS = 4096
-
 # Takes the rise of the cost and the sums of both sides; the pair with the lowest value is joined.
 Score = Callable[[FloatArray, Sums, Sums], FloatArray]
 
@@ -65,14 +66,13 @@ class Tree:
         The two nodes that each union joined.
     links : array (K-1,)
         The rise of the cost at each union, or its score.
-    sums, costs : arrays (2K-1, ...)
-        Sums over the datasets of every node, and its cost.
+    costs : array (2K-1,)
+        The cost of every node.
     """
 
     leaves: int
     children: IntArray
     links: FloatArray
-    sums: Sums
     costs: FloatArray
 
     def members(self, node: int) -> list[int]:
@@ -93,6 +93,8 @@ def grow(objective: Objective, near: FloatArray | None = None, score: Score | No
     `near` (K, d) are coordinates: with many datasets, only pairs that are close in them are tried.
     `score` replaces the rise of the cost as what is minimised.
     """
+    if len(objective.sums[0]) > MOST_ONE_BY_ONE and near is not None and score is None:
+        return _grow_large(objective, near)
     state = _State(objective, score)
     K = state.K
     D = state.first_links(near)
@@ -122,7 +124,21 @@ def grow(objective: Objective, near: FloatArray | None = None, score: Score | No
         best[rows] = D[rows, at[rows]]
         nearer = partners[D[partners, i] < best[partners]]
         best[nearer], at[nearer] = D[nearer, i], i
-    return Tree(K, children, links, state.nodes, state.costs)
+    return Tree(K, children, links, state.costs)
+
+
+def _grow_large(objective: Objective, near: FloatArray) -> Tree:
+    """Join pairs in rounds until few clusters are left, and those one pair at a time."""
+    below = join_in_rounds(objective, near, MOST_ONE_BY_ONE, NEIGHBOURS)
+    top = grow(Restricted(objective, below.sums), below.near)
+    made, left = len(below.costs), len(below.nodes)
+    number = np.concatenate([below.nodes, made + np.arange(left - 1)])
+    return Tree(
+        len(near),
+        np.concatenate([below.children, np.sort(number[top.children], axis=1)]),
+        np.concatenate([below.links, top.links]),
+        np.concatenate([below.costs, top.costs[left:]]),
+    )
 
 
 class _State:
@@ -165,10 +181,7 @@ class _State:
         if K <= MOST_FULL or near is None:
             left, right = np.triu_indices(K, 1)
         else:
-            neighbours = cKDTree(near).query(near, k=NEIGHBOURS + 1)[1]
-            pairs = np.stack([np.repeat(np.arange(K), NEIGHBOURS + 1), neighbours.ravel()], axis=1)
-            pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-            left, right = pairs[pairs[:, 0] != pairs[:, 1]].T
+            left, right = neighbour_pairs(near, NEIGHBOURS).T
         self.fill(D, left, right)
         return D
 
@@ -257,15 +270,22 @@ def _move(objective: Objective, labels: IntArray, near: FloatArray | None) -> In
     movable = np.nonzero(sizes[labels] > 1)[0]
     if not len(movable):
         return labels
-    rest = objective.cost(subtract(take(clusters, labels[movable]), take(sums, movable)))
-    leaving = rest - costs[labels[movable]]
-    alone = objective.cost(take(sums, movable))
+    own, count = labels[movable], len(movable)
+
+    def without(some: slice) -> Sums:
+        return subtract(take(clusters, own[some]), take(sums, movable[some]))
+
+    leaving = cost_of(objective, without, count) - costs[own]
+    alone = cost_of(objective, lambda some: take(sums, movable[some]), count)
     best_gain, best_to = leaving + alone, np.full(len(movable), C)
     candidates = _move_candidates(labels, movable, C, K, near)
     for column in candidates.T:
-        valid = column != labels[movable]
-        joined = objective.cost(add(take(clusters, column), take(sums, movable)))
-        change = np.where(valid, leaving + joined - costs[column], np.inf)
+
+        def with_column(some: slice, column: IntArray = column) -> Sums:
+            return add(take(clusters, column[some]), take(sums, movable[some]))
+
+        joined = cost_of(objective, with_column, count)
+        change = np.where(column != own, leaving + joined - costs[column], np.inf)
         better = change < best_gain
         best_gain, best_to = np.where(better, change, best_gain), np.where(better, column, best_to)
     result, used = labels.copy(), set()

@@ -61,7 +61,8 @@ def find_steps(
     `joins` are those that made the clusters, if they are known; else each cluster's merge tree is.
     """
     C = int(labels.max()) + 1
-    clusters = [np.nonzero(labels == cluster)[0] for cluster in range(C)]
+    order = np.argsort(labels, kind="stable")
+    clusters = np.split(order, np.searchsorted(labels[order], np.arange(1, C)))
     made = _tree_steps(objective, clusters, near) if joins is None else _scored(objective, joins)
     return made + _refused(objective, labels, clusters)
 

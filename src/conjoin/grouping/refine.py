@@ -20,6 +20,7 @@ import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.grouping.agglomerative import NEIGHBOURS, Tree, relabel
+from conjoin.grouping.neighbours import MOST_EXACT, neighbours
 
 # Decimals of changes and standard errors, in units of the target's variance. Where a join changes
 # nothing, their last digits are rounding, which must not decide.
@@ -83,6 +84,13 @@ class _Checks:
             change, error = (np.round(values, DECIMALS) for values in self.changes(new))
             self._changes.update(zip(new, zip(change.tolist(), error.tolist())))
         return [self._changes[join] for join in joins]
+
+    def once(self, join: Join) -> bool:
+        """Say whether one join may not stay, of which nothing is kept.
+
+        A large cluster grows by one dataset at a time, and lists of its datasets fill the memory.
+        """
+        return _Checks(self.changes, self.apart).unsound([join])[0]
 
     def unsound(self, joins: Sequence[Join]) -> list[bool]:
         """Say for each join whether it may not stay."""
@@ -185,11 +193,10 @@ def _pair_up(order: list[int], rows: FloatArray, checks: _Checks) -> list[_Clust
     pieces = [_Cluster((k,)) for k in order]
     step = 1
     while step < min(len(pieces), FARTHEST_PARTNER + 1):
-        free, pairs = list(range(len(pieces))), []
-        while free:
-            first = free.pop(0)
-            if first + step in free:
-                free.remove(first + step)
+        used, pairs = set(), []
+        for first in range(len(pieces) - step):
+            if first not in used and first + step not in used:
+                used |= {first, first + step}
                 pairs.append((first, first + step))
         joins = [_in_order(pieces[i].members, pieces[j].members) for i, j in pairs]
         sound = [join for join, unsound in zip(joins, checks.unsound(joins)) if not unsound]
@@ -201,14 +208,15 @@ def _pair_up(order: list[int], rows: FloatArray, checks: _Checks) -> list[_Clust
 
 def _add_singly(pieces: list[_Cluster], checks: _Checks) -> list[_Cluster]:
     """Add the datasets of smaller pieces to the largest one by one, where that is sound."""
-    largest, rest = pieces[0], []
+    members, joins, rest = pieces[0].members, list(pieces[0].joins), []
     for k in (k for piece in pieces[1:] for k in piece.members):
-        join = _in_order(largest.members, (k,))
-        if checks.unsound([join])[0]:
+        join = _in_order(members, (k,))
+        if checks.once(join):
             rest.append(_Cluster((k,)))
         else:
-            largest = _Cluster(tuple(sorted(join[0] + join[1])), (*largest.joins, join))
-    return [largest, *rest]
+            members = tuple(sorted(join[0] + join[1]))
+            joins.append(join)
+    return [_Cluster(members, tuple(joins)), *rest]
 
 
 def _in_order(one: Group, two: Group) -> Join:
@@ -246,15 +254,21 @@ def _join_lone(clusters: list[_Cluster], near: FloatArray, checks: _Checks) -> l
 def _lone_pairs(clusters: list[_Cluster], near: FloatArray) -> list[Join]:
     """Return pairs of every dataset that is alone with the clusters nearest to it."""
     centres = np.stack([near[list(one.members)].mean(axis=0) for one in clusters])
+    lone = np.array([c for c, one in enumerate(clusters) if len(one.members) == 1], dtype=int)
     joins: dict[Join, None] = {}
-    for c, cluster in enumerate(clusters):
-        if len(cluster.members) > 1:
-            continue
-        distance = np.sum((centres - centres[c]) ** 2, axis=1)
-        for other in np.argsort(distance, kind="stable")[: NEIGHBOURS + 1]:
+    for c, others in zip(lone.tolist(), _nearest(centres, lone)):
+        for other in others.tolist():
             if other != c:
-                joins[_in_order(cluster.members, clusters[other].members)] = None
+                joins[_in_order(clusters[c].members, clusters[other].members)] = None
     return list(joins)
+
+
+def _nearest(centres: FloatArray, some: IntArray) -> Iterable[IntArray]:
+    """Give the numbers of the centres nearest to some of them, which are among them."""
+    if len(centres) > MOST_EXACT:
+        return neighbours(centres, NEIGHBOURS + 1)[some]
+    distances = (np.sum((centres - centres[c]) ** 2, axis=1) for c in some)
+    return (np.argsort(distance, kind="stable")[: NEIGHBOURS + 1] for distance in distances)
 
 
 def _joined(clusters: list[_Cluster], joins: list[Join]) -> list[_Cluster]:

@@ -21,10 +21,17 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.checkpoints import remembered
 from conjoin.checks import check_count
 from conjoin.errors import ArgumentError, ConjoinError, ReadError
 from conjoin.execution import stop_if_interrupted, usable_cores
 from conjoin.learners.in_step import Fold, in_chunks, train, train_in_step
+from conjoin.learners.remembered import (
+    pack_cross_fitted,
+    pack_model,
+    unpack_cross_fitted,
+    unpack_model,
+)
 from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
 from conjoin.learners.tree_text import without_ranges
 from conjoin.progress_parts import report, split_progress
@@ -172,6 +179,17 @@ class Boosting:
         keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by trees of the others; choose shape and rounds."""
+        return remembered(
+            "trees of folds",
+            (self, rows, group, keep),
+            lambda: self._cross_fit(rows, group, progress, keep),
+            pack_cross_fitted,
+            partial(unpack_cross_fitted, model=TreeModel),
+        )
+
+    def _cross_fit(
+        self, rows: LearnerRows, group: IntArray, progress: Progress | None, keep: bool
+    ) -> CrossFitted:
         data, shapes = _Data.of(rows), self._shapes(len(rows))
         first, last = split_progress(progress, SHAPES_SHARE if len(shapes) > 1 else 0.0)
         losses: dict[str, float] = {}
@@ -192,6 +210,15 @@ class Boosting:
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "TreeModel":
         """Train on all rows with given settings."""
+        return remembered(
+            "trees",
+            (self, rows, settings),
+            lambda: self._fit(rows, settings),
+            pack_model,
+            partial(unpack_model, model=TreeModel),
+        )
+
+    def _fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "TreeModel":
         data = _Data.of(rows)
         parameters = self._parameters(data.rows, settings)
         booster = train(parameters, data.whole, int(settings["rounds"]))

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
+from conjoin.models.effort import some_datasets
 from conjoin.models.partial import SLOPES, Hyper, Integrated, integrate, variance_priors
 from conjoin.moments import Moments
 
@@ -89,27 +90,51 @@ def memberships(parts: Integrated, centres: FloatArray, log_shares: FloatArray) 
 
 
 def fit_mixture(moments: Moments, start: Hyper, labels: IntArray) -> Mixture:
-    """Fit a mixture from a first partition; `start` has the variances of one common centre."""
-    C = int(labels.max()) + 1
+    """Fit a mixture from a first partition; `start` has the variances of one common centre.
+
+    With very many datasets the fit is to a random part of them, and then to all in one turn.
+    """
+    C, some = int(labels.max()) + 1, some_datasets(len(labels))
+    if some is None:
+        return _fit_mixture(moments, start, labels, C)
+    own = replace(start, relative=start.relative[some])
+    part = _fit_mixture(moments[some], own, labels[some], C)
+    hyper = replace(part.hyper, relative=start.relative)
+    parts = integrate(moments, hyper)
+    r = memberships(parts, part.centres, part.log_shares)
+    return _turn(parts, r, hyper, moments)[0]
+
+
+def _fit_mixture(moments: Moments, start: Hyper, labels: IntArray, C: int) -> Mixture:
+    """Fit a mixture of C centres from a first partition, in turns."""
     hyper = replace(start, L=start.L * START_SPREAD)
     r = np.full((len(labels), C), START_SHARED / C)
     r[np.arange(len(labels)), labels] += START_OWN
     mixture = Mixture(hyper, np.zeros((C, moments.p)), np.zeros(C), -np.inf)
     for _ in range(TURNS):
-        parts = integrate(moments, hyper)
-        prior = _centre_precision(hyper, moments)
-        centres, precision = _centres(parts, r, prior)
-        log_shares = np.log((r.sum(axis=0) + 1) / (len(labels) + C))
-        joint = _log_likelihoods(parts, centres) + log_shares
-        evidence = float(logsumexp(joint, axis=1).sum()) + _centre_evidence(
-            centres, precision, prior
-        )
-        r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-        if evidence < mixture.log_evidence + EVIDENCE_CLOSE * len(labels):
+        found, r = _turn(integrate(moments, hyper), r, hyper, moments)
+        if found.log_evidence < mixture.log_evidence + EVIDENCE_CLOSE * len(labels):
             break
-        mixture = Mixture(hyper, centres, log_shares, evidence)
-        hyper = _fit_variances(moments, hyper, centres, r)
+        mixture = found
+        hyper = _fit_variances(moments, hyper, found.centres, r)
     return mixture
+
+
+def _turn(
+    parts: Integrated, r: FloatArray, hyper: Hyper, moments: Moments
+) -> tuple[Mixture, FloatArray]:
+    """Return the mixture with centres and shares given memberships r (K, C), and new memberships.
+
+    `parts` are integrated with the variances of `hyper`.
+    """
+    K, C = r.shape
+    prior = _centre_precision(hyper, moments)
+    centres, precision = _centres(parts, r, prior)
+    log_shares = np.log((r.sum(axis=0) + 1) / (K + C))
+    joint = _log_likelihoods(parts, centres) + log_shares
+    evidence = float(logsumexp(joint, axis=1).sum()) + _centre_evidence(centres, precision, prior)
+    r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    return Mixture(hyper, centres, log_shares, evidence), r
 
 
 def _centre_evidence(centres: FloatArray, precision: FloatArray, prior: FloatArray) -> float:

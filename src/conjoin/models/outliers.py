@@ -47,6 +47,7 @@ FEWEST_OWN = 8  # rows that a dataset needs for a median of its own: with 7, 3 e
 BORROWED = 10.0  # rows that the common spread counts for in the spread of a dataset
 USUAL = 0.25  # share of the positive values that are smaller than a value of usual size
 TO_SIGMA = 1.4826  # spread of normal values over their median absolute deviation
+MOST_PADDING = 2  # empty places for each value, up to which values are sorted as rows of a table
 
 
 def gross_errors(values: FloatArray, starts: IntArray) -> IntArray:
@@ -158,8 +159,17 @@ def _typical(distances: FloatArray) -> float:
 
 def medians(values: FloatArray, starts: IntArray, dataset: IntArray) -> FloatArray:
     """Return the median of each dataset (K,); 0 for one without rows."""
-    ordered = values[np.lexsort((values, dataset))]
     sizes = np.diff(starts)
+    K, most = len(sizes), int(sizes.max(initial=0))
+    if 0 < K * most <= MOST_PADDING * len(values):
+        # Datasets of similar size: rows of a table are sorted ten times as fast as all together.
+        table = np.full((K, most), np.inf)
+        table[dataset, np.arange(len(values)) - starts[dataset]] = values
+        table.sort(axis=1)
+        middle = np.stack([np.maximum(sizes - 1, 0) // 2, np.minimum(sizes // 2, most - 1)])
+        low, high = table[np.arange(K), middle]
+        return np.where(sizes > 0, (low + high) / 2, 0.0)
+    ordered = values[np.lexsort((values, dataset))]
     last = max(len(values) - 1, 0)
     low = ordered[np.minimum(starts[:-1] + np.maximum(sizes - 1, 0) // 2, last)]
     high = ordered[np.minimum(starts[:-1] + sizes // 2, last)]

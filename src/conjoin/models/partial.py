@@ -28,13 +28,14 @@ so variances are of order one, and the same priors and bounds serve every table.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
+from conjoin.models.effort import some_datasets
 from conjoin.models.row_space import RowPosterior, Variances, row_gradient, row_posterior
 from conjoin.moments import Moments, RowMoments
 
@@ -291,8 +292,14 @@ def fit_variances(
     `start` are the variances where the search starts, by default those of `simpler`. `steps` are
     those of the optimiser at most. `relative` (K,) are known ratios of noise variances, by default
     one for every dataset.
+
+    With very many datasets a random part of them is used (`models.effort`).
     """
     ratios = np.ones(moments.shape) if relative is None else relative
+    some = None if isinstance(moments, RowMoments) else some_datasets(moments.shape[0])
+    if some is not None:
+        part = fit_variances(moments[some], family, simpler, start, steps, ratios[some])
+        return replace(part, relative=ratios)
     task = _VarianceFit.of(moments, family, simpler, ratios)
     theta = task.start(simpler if start is None else start)
     options = {"maxiter": steps, "ftol": OBJECTIVE_CLOSE, "gtol": GRADIENT_CLOSE}

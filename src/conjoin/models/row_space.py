@@ -32,6 +32,9 @@ from conjoin.moments import RowMoments
 # How many times more columns than rows there are where the centre is found by a system of rows.
 # Forming C from it takes two products of (p, N) by (N, p), an inverse of columns three times p^3.
 FEWER_ROWS = 2
+# How many times fewer varying columns than rows of a dataset there are where products with the
+# centre are formed column by column: that saves a pass of N p^2 operations.
+FEW_ACTIVE = 4
 
 
 class Variances(NamedTuple):
@@ -53,11 +56,14 @@ class Gradient(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowPosterior:
-    """The posterior of the centre, with whitened rows; see the module's table."""
+    """The posterior of the centre, with whitened rows; see the module's table.
+
+    `factors` are R of each block, None where no column varies between datasets: then W is A.
+    """
 
     rows: RowMoments
     variances: Variances
-    factors: Sequence[FloatArray]
+    factors: Sequence[FloatArray] | None
     W: FloatArray
     mu: FloatArray
     C: FloatArray
@@ -72,6 +78,8 @@ class RowPosterior:
     def residuals(self) -> list[FloatArray]:
         """Return e of each block."""
         rest = self.W[:, -1] - self.W[:, :-1] @ self.mu
+        if self.factors is None:
+            return [block.stack(rest) for block in self.rows.blocks]
         return [
             np.matmul(np.swapaxes(R, 1, 2), block.stack(rest)[..., None])[..., 0]
             for block, R in zip(self.rows.blocks, self.factors)
@@ -82,6 +90,8 @@ class RowPosterior:
         active = self.active
         scale = self.variances.root[active] ** 2 / self.variances.noise
         beta = np.tile(self.mu, (self.rows.shape[0], 1))
+        if not len(active):
+            return beta
         for (datasets, A), e in zip(self.rows.by_block(), self.residuals()):
             beta[np.ix_(datasets, active)] += np.matmul(e[:, None], A[..., active])[:, 0] * scale
         return beta
@@ -89,25 +99,37 @@ class RowPosterior:
 
 def row_posterior(rows: RowMoments, variances: Variances) -> RowPosterior:
     """Return the posterior of the centre and of every dataset's coefficients."""
-    noise, root, precision = variances
-    active = np.flatnonzero(root)
-    W, factors = np.empty_like(rows.A), []
-    logdet = float(rows.n.sum()) * np.log(noise)
-    for block, (_, A) in zip(rows.blocks, rows.by_block()):
-        own = A[..., active] * root[active]
-        V = np.matmul(own, np.swapaxes(own, 1, 2)) / noise + np.eye(block.size)
-        factor = np.linalg.cholesky(V)
-        logdet += 2 * float(np.log(np.diagonal(factor, axis1=1, axis2=2)).sum())
-        R = np.linalg.inv(factor)
-        factors.append(R)
-        W[block.rows] = np.matmul(R, A).reshape(-1, A.shape[2])
-    P = W.T @ W / noise
+    noise, _, precision = variances
+    W, factors, logdet = _whiten(rows, variances)
+    P = (rows.total if factors is None else W.T @ W) / noise
     centre = _centre_by_rows if FEWER_ROWS * len(W) < len(precision) else _centre_by_columns
     C, rest = centre(W[:, :-1], P[:-1, :-1], variances)
     mu = C @ P[:-1, -1]
     logdet += rest
     log_evidence = -0.5 * (float(P[-1, -1] - P[:-1, -1] @ mu) + logdet)
     return RowPosterior(rows, variances, factors, W, mu, C, P[:-1, :-1], log_evidence)
+
+
+def _whiten(
+    rows: RowMoments, variances: Variances
+) -> tuple[FloatArray, list[FloatArray] | None, float]:
+    """Return W, the factors R of all blocks, and the log-determinant of the rows' covariance."""
+    noise, root, _ = variances
+    active = np.flatnonzero(root)
+    logdet = float(rows.n.sum()) * float(np.log(noise))
+    if not len(active):
+        return rows.A, None, logdet
+    W, factors = np.empty_like(rows.A), []
+    every = len(active) == len(root)  # a slice is no copy
+    for block, (_, A) in zip(rows.blocks, rows.by_block()):
+        own = A[..., :-1] * root if every else A[..., active] * root[active]
+        V = np.matmul(own, np.swapaxes(own, 1, 2)) / noise + np.eye(block.size)
+        factor = np.linalg.cholesky(V)
+        logdet += 2 * float(np.log(np.diagonal(factor, axis1=1, axis2=2)).sum())
+        R = np.linalg.inv(factor)
+        factors.append(R)
+        np.matmul(R, A, out=block.stack(W))
+    return W, factors, logdet
 
 
 def _centre_by_columns(
@@ -151,21 +173,17 @@ def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:
     noise, root, precision = variances
     active = post.active
     r2 = root[active] ** 2
-    Wx, A = post.W[:, :-1], post.A
+    A = post.A
     spread = float(np.sum(A * post.C)) + float(np.sum(r2 * np.diagonal(A)[active]))
-    WC = Wx @ post.C
     residual, squares = 0.0, -r2 * np.diagonal(A)[active]
-    for block, (_, own), R, e in zip(rows.blocks, rows.by_block(), post.factors, post.residuals()):
+    for (_, own), e in zip(rows.by_block(), post.residuals()):
         residual += float(np.sum(e**2))
         z = np.matmul(e[:, None], own[..., active])[:, 0] * (root[active] / noise)
         squares += np.sum(z**2, axis=0)
-        W = block.stack(Wx)
-        S = np.matmul(block.stack(WC), np.swapaxes(W, 1, 2))
-        # W T W' / s = I - R R': what the deviations add to the variance of whitened rows.
-        inside = np.eye(block.size) - np.matmul(R, np.swapaxes(R, 1, 2))
-        spread -= float(np.sum(inside * S)) / noise
-        varied = W[..., active]
-        squares += r2 * np.sum(np.matmul(S, varied) * varied, axis=(0, 1)) / noise**2
+    moved = r2 * _from_centre(post) / noise**2
+    squares += moved
+    # The deviations add W T W' / s to the variance of whitened rows.
+    spread -= float(np.sum(moved))
     by_noise = 0.5 * (residual / noise + spread - float(rows.n.sum()))
     known = precision > 0
     centre = np.zeros_like(precision)
@@ -173,6 +191,29 @@ def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:
     by_spread = np.zeros_like(root)
     by_spread[active] = 0.5 * squares
     return Gradient(post.log_evidence, by_noise, centre, by_spread)
+
+
+def _from_centre(post: RowPosterior) -> FloatArray:
+    """Return sums over datasets of w'W C W'w, for the columns w of W that vary (active,).
+
+    With few such columns W'w is formed first, else W C W'.
+    """
+    active, rows, Wx = post.active, post.rows, post.W[:, :-1]
+    found = np.zeros(len(active))
+    if not len(active):
+        return found
+    few = len(active) * FEW_ACTIVE <= max(block.size for block in rows.blocks)
+    WC = None if few else Wx @ post.C
+    for block in rows.blocks:
+        W = block.stack(Wx)
+        varied = W[..., active]
+        if WC is None:
+            U = np.swapaxes(np.matmul(np.swapaxes(varied, 1, 2), W), 0, 1)
+            found += np.sum(np.matmul(U, post.C) * U, axis=(1, 2))
+        else:
+            S = np.matmul(block.stack(WC), np.swapaxes(W, 1, 2))
+            found += np.sum(np.matmul(S, varied) * varied, axis=(0, 1))
+    return found
 
 
 def row_least_squares(rows: RowMoments, anchor: FloatArray) -> FloatArray:

@@ -79,7 +79,9 @@ class RowMoments(Moments):
     ) -> "RowMoments":
         """Return moments (K,) of rows sorted by dataset; dataset k is starts[k]:starts[k+1]."""
         w = np.ones(len(y)) if weights is None else weights
-        A = np.concatenate([X, y[:, None]], axis=1) * np.sqrt(w)[:, None]
+        A = np.concatenate([X, y[:, None]], axis=1)
+        if not np.all(w == 1):
+            A *= np.sqrt(w)[:, None]
         sizes = np.diff(starts)
         K, most = len(sizes), A.shape[1]
         dataset = np.repeat(np.arange(K), sizes)
@@ -92,7 +94,9 @@ class RowMoments(Moments):
         places = _places(starts[short], sizes[short])
         factors = [np.linalg.qr(part, mode="r") for part in parts]
         blocks = _blocks(order, kept[order], most)
-        return cls(np.concatenate([A[places], *factors]), blocks, n, total)
+        if not np.array_equal(places, np.arange(len(A))):  # a copy of all rows takes its time
+            A = A[places]
+        return cls(np.concatenate([A, *factors]) if factors else A, blocks, n, total)
 
     @property
     def p(self) -> int:
@@ -121,6 +125,12 @@ class RowMoments(Moments):
         """Give datasets (B,) of one size, with their rows of A (B, size, p + 1)."""
         for block in self.blocks:
             yield block.datasets, block.stack(self.A)
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """A'A of all datasets together (p + 1, p + 1)."""
+        products: FloatArray = self.A.T @ self.A
+        return products
 
     @cached_property
     def _products(self) -> FloatArray:
@@ -154,7 +164,7 @@ class RowMoments(Moments):
     def union(self, axis: int = 0) -> Moments:
         """Return the moments of all datasets together."""
         assert axis == 0  # there is one batch axis
-        return Moments.from_products(self.A.T @ self.A, self.n.sum(), self.w.sum())
+        return Moments.from_products(self.total, self.n.sum(), self.w.sum())
 
     def sum_by(self, labels: IntArray) -> Moments:
         """Return the moments (C,) of clusters of datasets (K,), by the label of each."""

@@ -43,6 +43,8 @@ MODELS_OF = {
     "intercept": "one model for all datasets, with one level per dataset",
     "linear": BORROWED,
 }
+# Plain models that need no search.
+SIMPLER_THAN_CLUSTERS = ("pooled", "separate")
 # The same for models of a learner; {} is what it trains.
 LEARNED_MODELS_OF = {
     "auto": "{} and lines averaged, with strength borrowed between datasets",
@@ -331,10 +333,22 @@ def _plain_models(facts: Facts) -> list[str]:
     plain, ours = strategies[key], strategies[strategy]
     than = change(plain["shown"], ours["shown"], f"with '{strategy}'")
     again = ", with the partition searched again in every fold" if key == SEARCHED else ""
-    return [
-        f"If you prefer plain models, train {models_in_words(clusters)}: {measure.short} "
-        f"{error_text(plain['shown'], 4)}{again}, {than}."
-    ]
+    found = f"{measure.short} {error_text(plain['shown'], 4)}{again}"
+    simpler = min(SIMPLER_THAN_CLUSTERS, key=lambda other: _error_of(strategies, other))
+    if _error_of(strategies, simpler) < _error_of(strategies, key):
+        lower = strategies[simpler]["shown"]
+        than = change(lower, ours["shown"], f"with '{strategy}'")
+        return [
+            f"If you prefer plain models, train {MODELS_OF[simpler]}: {measure.short} "
+            f"{error_text(lower, 4)}, {than}. The clusters ({models_in_words(clusters)}) have a "
+            f"higher error: {found}."
+        ]
+    return [f"If you prefer plain models, train {models_in_words(clusters)}: {found}, {than}."]
+
+
+def _error_of(strategies: Facts, name: str) -> float:
+    """Return the error of a strategy; infinite if it is not there or not known."""
+    return or_infinite(strategies[name]["error"]) if name in strategies else float("inf")
 
 
 def _lowest(facts: Facts) -> list[str]:

@@ -51,7 +51,7 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
     >>> print(notices(found, Schema(Roles("sales", ("city",)), ()))[0][:65])
     Without row 1,204 (Dallas, sales 99,999,999): 24 clusters, RMSE 3
     """
-    found = []
+    found = [findings.promise] if findings.promise else []
     if findings.outliers:
         counted = any(one.row is not None for one in findings.outliers)
         words = _outliers(findings, schema.response.family)

@@ -195,6 +195,7 @@ def _findings(value: Any, what: str) -> None:
             "suspects": suspects,
             "by": list_of(text),
             "from_files": boolean,
+            "promise": text,
         },
     )(value, what)
 

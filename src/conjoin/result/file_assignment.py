@@ -36,12 +36,12 @@ def assign_source(
     a warning, and so are datasets that were there at fitting.
     """
     why = "from whose values a model of the new dataset is learned"
-    frame, names = _read(model, sources, by, query, why, unsafe_query=unsafe_query)
+    frame, names = read_with_names(model, sources, by, query, why, unsafe_query=unsafe_query)
     target = model.schema.roles.target
     return _assign_each(model, frame, names, _known(frame.get_column(target).to_list(), target))
 
 
-def _read(
+def read_with_names(
     model: Partition,
     sources: Sequence[str | Path],
     by: Sequence[str] | None,
@@ -69,7 +69,7 @@ def read_labelled(
 ) -> tuple[Any, list[str | None], list[Any]]:
     """Return the rows of sources that have a target, the dataset of each, and the targets."""
     why = "with which predictions are compared"
-    frame, names = _read(model, sources, None, query, why)
+    frame, names = read_with_names(model, sources, None, query, why)
     target = model.schema.roles.target
     known = _known(frame.get_column(target).to_list(), target)
     kept = frame.filter(known.tolist())

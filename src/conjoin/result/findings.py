@@ -58,6 +58,8 @@ class Findings:
         Columns that name the datasets.
     from_files : bool
         Whether rows were read from files.
+    promise : str
+        What differential privacy promises for which datasets; empty without it.
     """
 
     outliers: tuple[Outlier, ...] = ()
@@ -69,6 +71,7 @@ class Findings:
     suspects: Suspects = Suspects()
     by: tuple[str, ...] = ()
     from_files: bool = False
+    promise: str = ""
 
     @property
     def changed(self) -> bool:

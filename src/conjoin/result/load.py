@@ -34,6 +34,7 @@ from conjoin.result.found import (
     spread_from_plain,
     stability_from_plain,
 )
+from conjoin.result.kept import kept_from_plain
 from conjoin.result.partition import Partition
 from conjoin.result.stored import StoredAnalysis
 from conjoin.result.values import Alternative
@@ -179,4 +180,5 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         changes=changes_from_plain(content.get("join_changes", []), names),
         common_model=common_model_from_plain(content.get("common_model")),
         findings=Findings.from_plain(content.get("findings", {})),
+        kept=kept_from_plain(content.get("kept"), tuple(names), features),
     )

@@ -20,6 +20,7 @@ from conjoin.result.stability import Stability
 from conjoin.result.values import Alternative, Estimate, Merge
 
 if TYPE_CHECKING:
+    from conjoin.moments.kept import KeptMoments
     from conjoin.result.partition import Partition
 
 
@@ -79,6 +80,10 @@ class AnalysisProtocol(Protocol):
     @property
     def findings(self) -> Findings:
         """Gross errors and suspicious names and columns, found before anything was decided."""
+
+    @property
+    def kept(self) -> "KeptMoments | None":
+        """Moments that rows can be added to; None unless they were asked for."""
 
     @property
     def details(self) -> Details | None:

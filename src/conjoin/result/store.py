@@ -27,6 +27,7 @@ from conjoin.result.details import Details, Map
 from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
 from conjoin.result.intervals import spread_to_plain
+from conjoin.result.kept import kept_to_plain
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.values import THEORY, Alternative, Assignment, Estimate, Merge
 from conjoin.tables.schema import Schema
@@ -136,7 +137,14 @@ def _content(result: "Partition", objects: list[Any]) -> dict[str, Any]:
         **_common_model(result),
         "placement": _placement(result.analysis.placement),
         **({"added": _added(result.added)} if result.added else {}),
+        **_kept(result),
     }
+
+
+def _kept(result: "Partition") -> dict[str, Any]:
+    """Return the moments that rows can be added to, if they were asked for."""
+    kept = result.analysis.kept
+    return {} if kept is None else {"kept": kept_to_plain(kept)}
 
 
 def _predictions(schema: Schema, objects: list[Any]) -> dict[str, Any]:

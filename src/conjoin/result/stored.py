@@ -11,6 +11,7 @@ from conjoin._typing import Progress
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.models.spread import Spread
+from conjoin.moments.kept import KeptMoments
 from conjoin.result.common_model import CommonModel
 from conjoin.result.course import Course
 from conjoin.result.details import Details
@@ -47,6 +48,7 @@ class StoredAnalysis:
     known_course: Course | None = None
     changes: dict[Sides, tuple[float, float]] = field(default_factory=dict)
     common_model: CommonModel | None = None
+    kept: KeptMoments | None = None
 
     def knows(self, name: str) -> bool:
         """Say whether figures are there: a file computes nothing."""

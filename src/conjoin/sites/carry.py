@@ -1,12 +1,18 @@
-"""Rounds carried as files in a folder that the coordinator and the sites see, or by hand.
+"""Rounds carried to sites and back: what all ways share, and files in a folder.
 
-Questions enter at the coordinator; files `SITE.round_N.json` are written, and answers are read from
-`SITE.answer_N.json`. Either somebody brings the files to the sites and back (then the coordinator
-stops after every round, and goes on when it is started again), or all see one folder (then it
-waits for the answers). An answer names the checksum of its round, so that an old one is refused.
+Questions of a `sites.desk.RoundDesk` enter at the coordinator, answers leave. A `Carrier` makes
+one round for each site of them, and checks what comes back; how it travels is another's work
+(`FolderCarrier` here, `sites.flower`).
+
+In a folder that the coordinator and the sites see, or by hand, rounds are files
+`SITE.round_N.json`, and answers are read from `SITE.answer_N.json`. Either somebody brings the
+files to the sites and back (then the coordinator stops after every round, and goes on when it is
+started again), or all see one folder (then it waits for the answers). An answer names the checksum
+of its round, so that an old one is refused.
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,16 +47,74 @@ def answer_path(folder: Path, site: str, number: int) -> Path:
     return folder / f"{site}.answer_{number}.json"
 
 
-class FolderCarrier:
+class Carrier(ABC):
+    """What brings rounds to the sites, and their answers back.
+
+    Parameters
+    ----------
+    frame : Frame
+        What all questions share.
+    sites : mapping of dataset to site
+    folds : mapping of dataset to number of its folds
+    """
+
+    def __init__(self, frame: Frame, sites: Mapping[str, str], folds: Mapping[str, int]) -> None:
+        self.frame, self.sites, self.folds = frame, dict(sites), dict(folds)
+        self.rounds = 0
+
+    def earlier(self) -> list[tuple[Ask, Arrays]]:
+        """Return questions that were answered before, and the answers."""
+        return []
+
+    def __call__(self, asked: list[Ask]) -> list[Arrays]:
+        """Bring one round to the sites, and return the answers in the order of the questions."""
+        number = self.rounds + 1
+        by_site: dict[str, list[Ask]] = {}
+        for one in asked:
+            by_site.setdefault(self.sites[one.dataset], []).append(one)
+        contents = {
+            site: round_to_plain(self.frame, site, number, some) for site, some in by_site.items()
+        }
+        answers = self.exchange(contents, number)
+        found: dict[Any, Arrays] = {}
+        for site, some in by_site.items():
+            name, content = answers[site]
+            parts = self.understood(name, site, content, contents[site], some)
+            found |= {one.key: part for one, part in zip(some, parts)}
+        self.rounds = number
+        return [found[one.key] for one in asked]
+
+    @abstractmethod
+    def exchange(
+        self, contents: Mapping[str, dict[str, Any]], number: int
+    ) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Bring a round to each site; return for each the name and the content of its answer."""
+
+    def understood(
+        self, name: str, site: str, found: Any, content: dict[str, Any], asked: Sequence[Ask]
+    ) -> list[Arrays]:
+        """Return the answers of one site to a round, if they are answers to this one."""
+        if found["site"] != site or found["round_checksum"] != checksum(content):
+            raise ReadError(
+                f"Answer {name!r} is of site {found['site']!r} to another round than round "
+                f"{content['round']} of site {site!r}; ask the site to answer this round."
+            )
+        try:
+            return answers_of(found, asked, self.frame.size, self.folds)
+        except Fault as error:
+            raise ReadError(
+                f"Answer {name!r} cannot be used: {error.sentence}; {ANSWER.advice}."
+            ) from None
+
+
+class FolderCarrier(Carrier):
     """Rounds as files in a folder.
 
     Parameters
     ----------
     folder : Path
-    frame : Frame
-        What all questions share.
-    sites : mapping of dataset to site
-    folds : mapping of dataset to number of its folds
+    frame, sites, folds
+        As for `Carrier`.
     wait : float
         Seconds to wait for the answers of a round; with 0 the work stops after writing it.
     """
@@ -63,9 +127,8 @@ class FolderCarrier:
         folds: Mapping[str, int],
         wait: float = 0.0,
     ) -> None:
-        self.folder, self.frame, self.wait = folder, frame, wait
-        self.sites, self.folds = dict(sites), dict(folds)
-        self.rounds = 0
+        super().__init__(frame, sites, folds)
+        self.folder, self.wait = folder, wait
 
     def earlier(self) -> list[tuple[Ask, Arrays]]:
         """Return the questions of earlier rounds that all sites have answered, and the answers.
@@ -86,27 +149,18 @@ class FolderCarrier:
                         "remove the rounds and answers of the other study from the folder."
                     )
                 asked = questions_of(content)
-                known += zip(asked, self._read(site, number, content, asked))
+                name, found = self._answer(site, number)
+                known += zip(asked, self.understood(name, site, found, content, asked))
             self.rounds = number
 
-    def __call__(self, asked: list[Ask]) -> list[Arrays]:
-        """Bring one round to the sites, and return the answers in the order of the questions."""
-        number = self.rounds + 1
-        by_site: dict[str, list[Ask]] = {}
-        for one in asked:
-            by_site.setdefault(self.sites[one.dataset], []).append(one)
-        contents = {
-            site: round_to_plain(self.frame, site, number, some) for site, some in by_site.items()
-        }
+    def exchange(
+        self, contents: Mapping[str, dict[str, Any]], number: int
+    ) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Write a round for each site, wait for the answers, and read them."""
         for site, content in contents.items():
             self._publish(site, number, content)
-        self._await(list(by_site), number)
-        found: dict[Any, Arrays] = {}
-        for site, some in by_site.items():
-            answers = self._read(site, number, contents[site], some)
-            found |= {one.key: part for one, part in zip(some, answers)}
-        self.rounds = number
-        return [found[one.key] for one in asked]
+        self._await(list(contents), number)
+        return {site: self._answer(site, number) for site in contents}
 
     def _publish(self, site: str, number: int, content: dict[str, Any]) -> None:
         """Write a round, unless the same one is there; an answer to another one is removed."""
@@ -146,23 +200,10 @@ class FolderCarrier:
             "rounds in one go."
         )
 
-    def _read(
-        self, site: str, number: int, content: dict[str, Any], asked: Sequence[Ask]
-    ) -> list[Arrays]:
-        """Return the answers of one site to a round."""
+    def _answer(self, site: str, number: int) -> tuple[str, dict[str, Any]]:
+        """Return the name and the content of a site's answer."""
         path = answer_path(self.folder, site, number)
-        found = read_document(path, ANSWER, check_answer_content)
-        if found["site"] != site or found["round_checksum"] != checksum(content):
-            raise ReadError(
-                f"Answer {path.name!r} is of site {found['site']!r} to another round than "
-                f"{self._round(site, number).name!r}; ask the site to answer this round."
-            )
-        try:
-            return answers_of(found, asked, self.frame.size, self.folds)
-        except Fault as error:
-            raise ReadError(
-                f"Answer {path.name!r} cannot be used: {error.sentence}; {ANSWER.advice}."
-            ) from None
+        return path.name, read_document(path, ANSWER, check_answer_content)
 
     def _silent(self, sites: Sequence[str], number: int) -> list[str]:
         return [one for one in sites if not answer_path(self.folder, one, number).exists()]

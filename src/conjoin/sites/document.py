@@ -41,8 +41,8 @@ ANSWER = Kind("conjoin-site-answer", "answer", "ask the site to answer the round
 KINDS = {kind.format: kind for kind in (PLAN, EXPORT, ROUND, ANSWER)}
 
 
-def write_document(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
-    """Write a document, completely or not at all."""
+def document_text(kind: Kind, content: dict[str, Any]) -> str:
+    """Return a document as text."""
     document = {
         "format": kind.format,
         "format_version": FORMAT_VERSION,
@@ -51,7 +51,12 @@ def write_document(path: str | Path, kind: Kind, content: dict[str, Any]) -> Non
         "content": content,
     }
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1)
-    write_text(Path(path), _with_short_lists(text) + "\n")
+    return _with_short_lists(text) + "\n"
+
+
+def write_document(path: str | Path, kind: Kind, content: dict[str, Any]) -> None:
+    """Write a document, completely or not at all."""
+    write_text(Path(path), document_text(kind, content))
 
 
 def _with_short_lists(text: str) -> str:
@@ -90,7 +95,28 @@ def read_document(path: str | Path, kind: Kind, check: Callable[[Any], None]) ->
         If it is of another kind or version, was changed, or a part of it cannot be used.
     """
     path = Path(path)
-    document, name = _parsed(path, kind), path.name
+    return _checked(_parsed(path, kind), path.name, kind, check)
+
+
+def read_text(text: str, name: str, kind: Kind, check: Callable[[Any], None]) -> dict[str, Any]:
+    """Return the checked content of a document that came as text; messages call it `name`.
+
+    Raises
+    ------
+    ReadError
+        As `read_document`.
+    """
+    try:
+        document = parse(text.encode())
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ReadError):
+            raise
+        raise ReadError(_no_document(name, kind)) from None
+    return _checked(document, name, kind, check)
+
+
+def _checked(document: Any, name: str, kind: Kind, check: Callable[[Any], None]) -> dict[str, Any]:
+    """Return the content of a document, if it is of the kind, whole, and can be used."""
     found = document.get("format") if isinstance(document, dict) else None
     if found != kind.format:
         other = KINDS[found].called if found in KINDS else "something else"
@@ -139,10 +165,11 @@ def _parsed(path: Path, kind: Kind) -> Any:
     except OSError as error:
         raise ReadError(f"File {str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise ReadError(
-            f"File {path.name!r} is no {kind.called} of conjoin, or only part of one; "
-            f"{kind.advice}."
-        ) from None
+        raise ReadError(_no_document(path.name, kind)) from None
+
+
+def _no_document(name: str, kind: Kind) -> str:
+    return f"File {name!r} is no {kind.called} of conjoin, or only part of one; {kind.advice}."
 
 
 def numbers(values: AnyArray) -> Any:

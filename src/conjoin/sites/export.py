@@ -60,19 +60,24 @@ class Export:
 
     def save(self, path: str | Path) -> None:
         """Write the file, completely or not at all; the ledger knows of it before."""
-        if self.ledger is not None and self.rows is not None:
-            about = {
-                "site": self.content["site"],
-                "plan": self.content["plan_checksum"],
-                "file": Path(path).name,
-                "checksum": checksum(self.content),
-                "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
-            rows = self.rows
-            self.ledger.record(
-                rows.leaving(), rows.rules, about, identity=rows.identity, budget=self.budget
-            )
+        self.record(Path(path).name)
         write_document(path, EXPORT, self.content)
+
+    def record(self, file: str) -> None:
+        """Tell the site's ledger that the sums are about to leave, under the name of a file."""
+        if self.ledger is None or self.rows is None:
+            return
+        about = {
+            "site": self.content["site"],
+            "plan": self.content["plan_checksum"],
+            "file": file,
+            "checksum": checksum(self.content),
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        rows = self.rows
+        self.ledger.record(
+            rows.leaving(), rows.rules, about, identity=rows.identity, budget=self.budget
+        )
 
     def describe(self) -> str:
         """Return in words what is in the file and what is not."""

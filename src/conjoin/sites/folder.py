@@ -3,22 +3,54 @@
 Paths, patterns or a folder enter; `SiteFiles` leave, or None if the data are something else.
 """
 
-from collections.abc import Sequence
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 from conjoin.errors import ReadError
+from conjoin.sites.carry import Carrier, FolderCarrier
 from conjoin.sites.document import EXPORT, kind_of
 from conjoin.sites.plan import Plan
 from conjoin.sites.receive import Received, receive
+from conjoin.sites.rounds import Frame
 
 SUFFIX = ".json"
+ROUND_NAME = re.compile(r"\.round_(\d+)\.json$")
+
+
+class Study(ABC):
+    """What sites sent, and a way to ask them more; `conjoin.partition` takes it as data."""
+
+    @property
+    @abstractmethod
+    def plan(self) -> Plan:
+        """The plan that the sites were asked with."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """What a result says that it was made of."""
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """Rounds that the sites were asked so far; 0 for targets that are numbers."""
+
+    @abstractmethod
+    def receive(self) -> Received:
+        """Return what the sites exported."""
+
+    @abstractmethod
+    def carrier(self, frame: Frame, sites: Mapping[str, str], folds: Mapping[str, int]) -> Carrier:
+        """Return what brings rounds to the sites; `sites` and `folds` are those of datasets."""
 
 
 @dataclass(frozen=True)
-class SiteFiles:
+class SiteFiles(Study):
     """The files of a study, as `conjoin.partition` and `conjoin.compare` take them.
 
     Parameters
@@ -46,20 +78,37 @@ class SiteFiles:
         """Where rounds and answers are: beside the first file."""
         return self.exports[0].parent
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the files, without their folders."""
+        return [path.name for path in self.exports]
+
+    @property
+    def rounds(self) -> int:
+        """Rounds whose files are in the folder."""
+        found = (ROUND_NAME.search(path.name) for path in self.folder.glob("*.round_*.json"))
+        return max((int(one[1]) for one in found if one), default=0)
+
     def receive(self) -> Received:
         """Read the files of the sites."""
         return receive(self.exports).without(self.without)
 
+    def carrier(
+        self, frame: Frame, sites: Mapping[str, str], folds: Mapping[str, int]
+    ) -> FolderCarrier:
+        """Return what writes rounds into the folder, and reads the answers."""
+        return FolderCarrier(self.folder, frame, sites, folds, self.wait)
 
-def as_site_files(data: Any) -> SiteFiles | None:
-    """Return the files of sites that data name; None if data are something else.
+
+def as_study(data: Any) -> Study | None:
+    """Return the study that data are or name; None if data are something else.
 
     Raises
     ------
     ReadError
         If some of the files are of sites and others are not.
     """
-    if isinstance(data, SiteFiles):
+    if isinstance(data, Study):
         return data
     if isinstance(data, (str, Path)):
         data = [data]
@@ -103,8 +152,8 @@ def open_study(data: Any, *, wait: float = 0.0, without: Sequence[str] = ()) -> 
     ReadError
         If data name no file of a site.
     """
-    found = as_site_files(data)
-    if found is None:
+    found = as_study(data)
+    if not isinstance(found, SiteFiles):
         raise ReadError(f"{data!r} names no file that a site exported; check the path.")
     return replace(found, wait=float(wait), without=tuple(without))
 

@@ -84,3 +84,19 @@ def discounted(products: FloatArray, n: float, t: float, added: float) -> FloatA
     found[:-1, -1] = found[-1, :-1] = less @ b
     found[-1, -1] = float(b @ less @ b) + rss
     return found
+
+
+def error_noise(products: FloatArray, t: float) -> float:
+    """Return the variance that noise adds to the residual variance, over that variance's square.
+
+    `products` and `t` are those of `usable`. With c = (-b, 1), the residual sum of squares is
+    c'P c. The entries on and above the diagonal of P have independent noise of variance t^2, so the
+    variance is t^2 (sum_i c_i^4 + 4 sum_{i<j} c_i^2 c_j^2).
+
+    >>> error_noise(np.diag([100.0, 30.0, 20.0]), 2.0)  # b = 0: the noise of one square
+    0.01
+    """
+    b = np.linalg.solve(products[:-1, :-1], products[:-1, -1])
+    c = np.append(-b, 1.0) ** 2
+    rss = float(products[-1, -1] - products[:-1, -1] @ b)
+    return float(t**2 * (2 * c.sum() ** 2 - np.sum(c**2)) / rss**2)

@@ -19,6 +19,12 @@ from conjoin.sites.plan import Plan
 from conjoin.sites.privacy import Bounds, Budget, private_products
 from conjoin.text import quoted
 
+BUDGET = (
+    "All sums of a dataset are released at once and share one budget, with the same noise on each. "
+    "There are no folds, which would need a budget each. Datasets of the site have different rows, "
+    "so each has the whole budget. Exports add up; 'spent' is what all of them cost."
+)
+
 
 def bounds_of(plan: Plan, given: Mapping[str, tuple[float, float]]) -> Bounds:
     """Return the bounds of features and target: those given, else what the plan fixes.
@@ -77,6 +83,7 @@ def describe_privacy(
         "promise": budget.describe(),
         "neighbours": "tables that differ by one row",
         "mechanism": "Gaussian noise on all sums of products, by OpenDP",
+        "budget": BUDGET,
         "epsilon": budget.epsilon,
         "delta": budget.delta,
         "spent": list(spent),

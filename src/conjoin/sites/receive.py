@@ -4,14 +4,14 @@ Paths of site files enter; `Received` leaves: the plan, the names of datasets, a
 dataset and fold in any `Basis` that is asked for. Sums around each site's own centre c and scale s
 become those around another centre C and scale S by P' = T'P T, where T is triangular:
 (x - C) / S = (s / S) (x - c) / s + (c - C) / S. No digits are lost, since every site's sums are
-small numbers around its own mean.
+small numbers around its own mean (`moments.kept`).
 
 Files of different plans, of one site twice, or of different versions are refused with a sentence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.errors import DataError, ReadError
 from conjoin.models.scatter import Scatter
 from conjoin.moments import Basis, Moments
+from conjoin.moments.kept import change
 from conjoin.moments.thinning import thin
 from conjoin.result.checked import (
     Fault,
@@ -35,8 +36,8 @@ from conjoin.result.checked import (
     whole,
 )
 from conjoin.result.store import checksum
-from conjoin.sites.document import EXPORT, array, read_document, symmetric
-from conjoin.sites.noisy import discounted
+from conjoin.sites.document import EXPORT, array, read_document, read_text, symmetric
+from conjoin.sites.noisy import discounted, error_noise
 from conjoin.sites.plan import Plan, check_plan
 from conjoin.sites.private_export import noise_in
 from conjoin.sites.rules import Rules
@@ -110,9 +111,7 @@ class SiteDataset:
 
     def change(self, center: FloatArray, scale: FloatArray) -> FloatArray:
         """Return T (p, p) of the module's text, from own to other centre and scale."""
-        T = np.diag(np.concatenate([[1.0], self.scale / scale]))
-        T[0, 1:] = (self.center - center) / scale
-        return T
+        return change(self.center, self.scale, center, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +148,18 @@ class Received:
             f"Datasets {quoted([one.name for one in noisy])} sent noisy sums, and verdicts and "
             f"standard errors allow for the noise. {' '.join(promises)}"
         )
+
+    def noise_shares(self) -> FloatArray | None:
+        """Return how uncertain noise makes the errors of datasets (K,); None without any.
+
+        It is a variance over the square of the error (`sites.noisy.error_noise`).
+        """
+        if not any(one.noise for one in self.datasets):
+            return None
+        return np.array(
+            [error_noise(one.products[0], one.noise[0]) if one.noise else 0.0
+             for one in self.datasets]
+        )  # fmt: skip
 
     @property
     def copies(self) -> IntArray:
@@ -293,13 +304,32 @@ def receive(paths: Sequence[str | Path]) -> Received:
     ReadError
         If a file cannot be used, or files do not belong together.
     """
+    return _received((Path(path).name, partial(read_document, path, EXPORT)) for path in paths)
+
+
+def receive_texts(texts: Mapping[str, str]) -> Received:
+    """Read what sites sent as text, by the name that messages call it.
+
+    Raises
+    ------
+    ReadError
+        As `receive`.
+    """
+    return _received((name, partial(read_text, text, name, EXPORT)) for name, text in texts.items())
+
+
+Reader = Callable[[Callable[[Any], None]], dict[str, Any]]
+
+
+def _received(documents: Iterable[tuple[str, Reader]]) -> Received:
+    """Read documents by their names, each with the checks of an export."""
     plans: dict[str, Plan] = {}
     by_site: dict[str, str] = {}
     first_file: dict[str, str] = {}
     found: list[SiteDataset] = []
-    for path in map(Path, paths):
-        content = read_document(path, EXPORT, lambda content: _check_export(content, plans))
-        name, site = path.name, content["site"]
+    for name, read in documents:
+        content = read(lambda content: _check_export(content, plans))
+        site = content["site"]
         if site in by_site:
             raise ReadError(
                 f"Files {by_site[site]!r} and {name!r} are both of site {site!r}; leave out the "

@@ -40,13 +40,25 @@ def answer_file(rows: SiteRows, path: str | Path, output: str | Path, ledger: Le
     DataError
         If it is for another site or plan, or if the answer would disclose rows.
     """
-    content = read_document(path, ROUND, check_round_content)
+    found, ledger = answer_content(rows, read_document(path, ROUND, check_round_content), ledger)
+    write_document(output, ANSWER, found)
+    return ledger
+
+
+def answer_content(
+    rows: SiteRows, content: dict[str, Any], ledger: Ledger
+) -> tuple[dict[str, Any], Ledger]:
+    """Return the answer to the checked content of a round, and the ledger that knows of it.
+
+    Raises
+    ------
+    DataError
+        If it is for another site or plan, or if the answer would disclose rows.
+    """
     plan = rows.plan.checksum
     found, count = answer_round(rows, content, ledger.numbers(plan))
     # The ledger is written first: what it does not know must not leave.
-    ledger = ledger.record_round(plan, count)
-    write_document(output, ANSWER, found)
-    return ledger
+    return found, ledger.record_round(plan, count)
 
 
 def serve(

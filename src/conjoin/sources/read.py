@@ -6,7 +6,7 @@ source lists the columns that only some files have.
 """
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -138,6 +138,7 @@ def open_source(
     query: str | None = None,
     unsafe_query: bool = False,
     connection: duckdb.DuckDBPyConnection | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Source:
     """Return files, folders, patterns or a database table as one lazy table.
 
@@ -163,6 +164,8 @@ def open_source(
     connection : duckdb.DuckDBPyConnection, optional
         Connection whose settings to share; it stays open when the source is closed, and it is not
         locked. By default a new connection.
+    settings : mapping of str to str, optional
+        Settings of a new connection, such as its memory limit.
 
     Returns
     -------
@@ -188,7 +191,8 @@ def open_source(
     if not named:
         raise ReadError("No file was named; name a file, a folder, a pattern or a database.")
     if connection is None:
-        own = duckdb.connect(config={"python_enable_replacements": False})
+        own = duckdb.connect(config={"python_enable_replacements": False, **(settings or {})})
+        own.execute("SET enable_progress_bar = false")  # it writes where --json does
     else:
         own = connection.cursor()
     asked = Query(own, query, unsafe_query, shared=connection is not None)

@@ -139,12 +139,16 @@ def ratio_of_sums(a: FloatArray, b: FloatArray) -> Ratio:
 
 
 def error_interval(
-    losses: FloatArray, w: FloatArray, dataset_weights: FloatArray
+    losses: FloatArray,
+    w: FloatArray,
+    dataset_weights: FloatArray,
+    noise: FloatArray | None = None,
 ) -> tuple[float, float]:
     """Return the ends of the interval of a mean error on new rows of these datasets.
 
     The datasets stay the same, so only the scatter of the folds inside each counts. It is formed
-    for the logarithm of the error.
+    for the logarithm of the error. `noise` (K,) is what else is uncertain about each dataset's
+    error: a known variance over the square of the error (differential privacy).
     """
     F, K = losses.shape
     parts = losses / w * dataset_weights
@@ -154,12 +158,16 @@ def error_interval(
     parts = parts / mean  # squares of squares of very small errors would vanish
     inside = parts - parts.mean(axis=0)
     variances = F / (F - 1) * np.sum(inside**2, axis=0)  # of the sum over the folds, by dataset
-    variance = float(variances.sum())
+    variance = NEW_ROWS * float(variances.sum())
+    if noise is not None:
+        variance += float(np.sum(noise * parts.sum(axis=0) ** 2))
     if variance == 0:
         return mean, mean
-    # Satterthwaite: degrees of freedom of a sum of variances with F - 1 degrees each.
-    degrees = max((F - 1) * variance**2 / float(np.sum(variances**2)), FEWEST_DEGREES)
-    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * np.sqrt(NEW_ROWS * variance)
+    # Satterthwaite: degrees of freedom of a sum of variances with F - 1 degrees each. The variance
+    # of known noise has no error.
+    fourth = NEW_ROWS**2 * float(np.sum(variances**2))
+    degrees = max((F - 1) * variance**2 / fourth, FEWEST_DEGREES) if fourth > 0 else np.inf
+    half = float(stdtrit(degrees, (1 + LEVEL) / 2)) * np.sqrt(variance)
     return float(mean * np.exp(-half)), float(mean * np.exp(min(half, LARGEST_LOG)))
 
 

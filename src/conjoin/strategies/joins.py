@@ -33,19 +33,49 @@ from conjoin.strategies.refits import FindCentre, centres_of
 
 # Numbers of a stack of Gram matrices that are solved together: 1.6 MB, which stays in the cache.
 STACK = 200_000
+# Numbers in the sums of groups that are kept for larger unions (64 MB), and in the models of groups
+# that are kept for later questions (200 MB). Beyond, they are formed again when they are needed.
+MOST_SUMS, MOST_MODELS = 8_000_000, 25_000_000
 
 Group = tuple[int, ...]
 Pair = tuple[Sequence[int], Sequence[int]]
+Join = tuple[Group, Group]
 Sums = tuple[FloatArray, ...]
+GV = 5  # where the sums of a group hold Gv
 
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    """The model of a group: coefficients (F, p), losses (F,) and Gv (F, p, p)."""
+    """The model of a group: coefficients (F, p) and losses (F,)."""
 
     beta: FloatArray
     loss: FloatArray
-    Gv: FloatArray
+
+
+@dataclass(eq=False)
+class _Memory:
+    """Models of groups, and the sums of those that were formed last."""
+
+    models: dict[Group, _Model] = field(default_factory=dict)
+    sums: dict[Group, Sums] = field(default_factory=dict)
+    numbers: int = 0
+
+    def keep_sums(self, group: Group, sums: Sums, most: int) -> None:
+        """Keep the sums of a group, and forget those that were asked for longest ago."""
+        self.sums[group] = sums
+        if len(self.sums) > most:
+            del self.sums[next(iter(self.sums))]
+
+    def keep_model(self, group: Group, model: _Model) -> None:
+        """Keep the model of a group."""
+        self.models[group] = model
+        self.numbers += model.beta.size + model.loss.size + len(group)
+
+    def forget_models(self) -> None:
+        """Forget all models if they have become too many."""
+        if self.numbers > MOST_MODELS:
+            self.models.clear()
+            self.numbers = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +100,7 @@ class ValidatedJoins:
     weights: FloatArray
     mu: FloatArray
     seen: Moments | None = None
-    _known: dict[Group, _Model] = field(default_factory=dict, repr=False)
+    _memory: _Memory = field(default_factory=_Memory, repr=False)
 
     @classmethod
     def of(
@@ -101,62 +131,77 @@ class ValidatedJoins:
         """
         if not pairs:
             return np.empty(0), np.empty(0)
-        groups = [(tuple(sorted(a)), tuple(sorted(b))) for a, b in pairs]
-        self._fit({tuple(sorted(a + b)): (a, b) for a, b in groups})
-        unions = [self._known[tuple(sorted(a + b))] for a, b in groups]
-        weight = np.array([self.weights[list(a + b)].sum() for a, b in groups])
+        joins = [(tuple(sorted(a)), tuple(sorted(b))) for a, b in pairs]
+        self._memory.forget_models()
+        F = self.folds.shape[1]
+        change, variance = np.empty((len(joins), F)), np.empty(len(joins))
+        order = _small_unions_first(joins)
+        together = _together(self.folds)
+        for start in range(0, len(order), together):
+            some = order[start : start + together]
+            change[some], variance[some] = self._changes([joins[i] for i in some])
+        weight = np.array([self.weights[list(a + b)].sum() for a, b in joins])
         # Datasets without held-out rows, such as those that end early, have no known change.
         weight = np.where(weight > 0, weight, 1.0)
-        variance = np.zeros(len(pairs))
-        change = np.stack([union.loss for union in unions])
-        for side in (0, 1):
-            models = [self._known[pair[side]] for pair in groups]
-            change -= np.stack([one.loss for one in models])
-            variance += _moved(unions, models, _together(self.folds))
         change /= weight[:, None]
         by_noise = 2 * np.sqrt(variance) / weight
-        F = change.shape[1]
-        by_fold = np.sqrt(F) * change.std(axis=1, ddof=1) if F > 1 else np.zeros(len(pairs))
+        by_fold = np.sqrt(F) * change.std(axis=1, ddof=1) if F > 1 else np.zeros(len(joins))
         return change.sum(axis=1), np.maximum(by_fold, by_noise)
 
-    # --- models of groups ------------------------------------------------------------------------
+    def _changes(self, joins: Sequence[Join]) -> tuple[FloatArray, FloatArray]:
+        """Return the change of the loss (B, F) by joins, and its variance by noise (B,).
 
-    def _fit(self, unions: dict[Group, tuple[Group, Group]]) -> None:
-        """Fit unions of two groups and both groups, unless they are known. Small ones come first.
-
-        The sums of a union are those of its groups, and are kept until a larger union needs them.
+        The variance is d' Gv d, summed over folds and both sides, where d is what joining moves a
+        side's model by.
         """
-        sides = {side for pair in unions.values() for side in pair}
-        todo = sorted((sides | set(unions)) - set(self._known), key=lambda g: (len(g), g))
-        most = _together(self.folds)
-        held: dict[Group, Sums] = {}
-        stack: dict[Group, Sums] = {}
-        for group in todo:
-            one, two = (held.pop(side, None) for side in unions.get(group, ((), ())))
-            if len(group) == 1:
-                sums = self._single_sums(group[0])
-            elif one is None or two is None:
-                sums = self._sums(group)
-            else:
-                sums = tuple(x + y for x, y in zip(one, two))
-            stack[group] = sums
-            if group in sides:
-                held[group] = sums
-            if len(stack) == most:
-                self._fit_stack(stack)
-                stack = {}
-        if stack:
-            self._fit_stack(stack)
+        known, unions = self._memory.models, [_union(join) for join in joins]
+        new: dict[Group, Sums] = {}
+        sides = []
+        for join, union in zip(joins, unions):
+            own = [self._sums_of(side) for side in join]
+            both = self._keep(union, tuple(x + y for x, y in zip(*own)))
+            sides.append(own)
+            groups = zip((*join, union), (*own, both))
+            new.update((group, sums) for group, sums in groups if group not in known)
+        self._fit(new)
+        joint = [known[union] for union in unions]
+        change, variance = np.stack([model.loss for model in joint]), np.zeros(len(joins))
+        beta = np.stack([model.beta for model in joint])
+        for side in (0, 1):
+            own = [known[join[side]] for join in joins]
+            change -= np.stack([model.loss for model in own])
+            moved = beta - np.stack([model.beta for model in own])
+            Gv = np.stack([sums[side][GV] for sums in sides])
+            variance += linalg.quadratic(moved, Gv).sum(axis=1)
+        return change, variance
 
-    def _fit_stack(self, sums: dict[Group, Sums]) -> None:
+    # --- models and sums of groups ---------------------------------------------------------------
+
+    def _fit(self, sums: dict[Group, Sums]) -> None:
         """Fit groups outside every fold, and keep their coefficients and losses."""
-        G, h, Gw, hw, qw, Gv, rows, noise = (np.stack(arrays) for arrays in zip(*sums.values()))
-        train_G, train_h = G, h
-        if self.seen is None:
-            train_G, train_h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
-        beta = fit_clusters(train_G, train_h, noise / rows, self.mu, self.hyper)
-        losses = np.maximum(qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw), 0.0)
-        self._known.update(zip(sums, map(_Model, beta, losses, Gv)))
+        most, groups = _together(self.folds), list(sums)
+        for start in range(0, len(groups), most):
+            some = groups[start : start + most]
+            stacks = (np.stack(arrays) for arrays in zip(*(sums[group] for group in some)))
+            G, h, Gw, hw, qw, _, rows, noise = stacks
+            if self.seen is None:
+                G, h = G.sum(axis=1, keepdims=True) - G, h.sum(axis=1, keepdims=True) - h
+            beta = fit_clusters(G, h, noise / rows, self.mu, self.hyper)
+            losses = np.maximum(qw + linalg.dot(beta, linalg.matvec(Gw, beta) - 2 * hw), 0.0)
+            for group, model in zip(some, map(_Model, beta, losses)):
+                self._memory.keep_model(group, model)
+
+    def _sums_of(self, group: Group) -> Sums:
+        """Return the sums of a group: those that are kept, or formed from its datasets."""
+        if len(group) == 1:
+            return self._single_sums(group[0])
+        found = self._memory.sums.pop(group, None)
+        return self._keep(group, self._sums(group) if found is None else found)
+
+    def _keep(self, group: Group, sums: Sums) -> Sums:
+        most = max(MOST_SUMS // (3 * self.folds.shape[1] * self.folds.p**2), 1)
+        self._memory.keep_sums(group, sums, most)
+        return sums
 
     @cached_property
     def _scales(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -203,12 +248,30 @@ def _together(folds: Moments) -> int:
     return max(STACK // (folds.shape[1] * folds.p**2), 1)
 
 
-def _moved(unions: Sequence[_Model], sides: Sequence[_Model], most: int) -> FloatArray:
-    """Return d' Gv d (B,), summed over folds, where d is what joining moves a side's model by."""
-    found = np.empty(len(sides))
-    for start in range(0, len(sides), most):
-        some = slice(start, start + most)
-        moved = np.stack([union.beta - one.beta for union, one in zip(unions[some], sides[some])])
-        Gv = np.stack([one.Gv for one in sides[some]])
-        found[some] = linalg.quadratic(moved, Gv).sum(axis=1)
-    return found
+def _union(join: Join) -> Group:
+    """Return the datasets of both sides, in order."""
+    return tuple(sorted(join[0] + join[1]))
+
+
+def _small_unions_first(joins: Sequence[Join]) -> list[int]:
+    """Return the numbers of joins in an order in which sides come before their unions.
+
+    Joins of one branch of a tree come one after the other, so that few sums are kept at a time.
+
+    >>> _small_unions_first([((0,), (1,)), ((2,), (3,)), ((4,), (5,)), ((0, 1), (2, 3))])
+    [2, 0, 1, 3]
+    """
+    made = {_union(join): i for i, join in enumerate(joins)}
+    found: dict[int, None] = {}
+    for top in reversed(range(len(joins))):
+        stack = [top]
+        while stack:
+            i = stack.pop()
+            if i in found:
+                continue
+            below = [made[side] for side in joins[i] if side in made and made[side] not in found]
+            if below:
+                stack += [i, *reversed(below)]
+            else:
+                found[i] = None
+    return list(found)

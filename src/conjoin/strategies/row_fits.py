@@ -28,6 +28,9 @@ from conjoin.strategies.validation import Validated
 STEPS = 25
 # Rows of the datasets from which variances are estimated: enough for one variance of each column.
 VARIANCE_ROWS = 20_000
+# Operations of one pass over them at most (rows times squared columns): a fit of variances makes
+# some hundred passes. With 500 columns 10,000 rows are left.
+VARIANCE_OPERATIONS = 2.5e9
 # What the sum of squares of a dataset is multiplied by: the digits behind the point are then those
 # that differ between any two datasets.
 DIGITS = 1e4
@@ -94,16 +97,17 @@ def plan_rows(problem: RowLeastSquares, *, intercept: bool = True) -> RowPlan:
 
 
 def _sample(moments: RowMoments) -> RowMoments:
-    """Return datasets with about `VARIANCE_ROWS` rows, or all.
+    """Return datasets with about `VARIANCE_ROWS` rows, fewer with very many columns, or all.
 
     Digits of the sum of squares stand for a random number, so that the order of datasets and their
     names do not matter.
     """
-    if moments.n.sum() <= VARIANCE_ROWS:
+    most = min(VARIANCE_ROWS, VARIANCE_OPERATIONS / moments.p**2)
+    if moments.n.sum() <= most:
         return moments
     order = np.argsort(np.modf(DIGITS * moments.q)[0], kind="stable")
     kept = np.zeros(len(order), dtype=bool)
-    kept[order[np.cumsum(moments.n[order]) <= VARIANCE_ROWS]] = True
+    kept[order[np.cumsum(moments.n[order]) <= most]] = True
     return moments.take(kept)
 
 
@@ -115,14 +119,22 @@ def fit_rows(refit: Refit, problem: RowLeastSquares) -> RowFitted:
 
 
 def fit_row_strategies(plan: RowPlan, progress: Progress | None = None) -> dict[str, RowFitted]:
-    """Fit every strategy of a plan."""
+    """Fit every strategy of a plan; what is seen outside a fold is put together once for all."""
     problem = plan.start.problem
     assert isinstance(problem, RowLeastSquares)
     report = progress or (lambda done, total: None)
-    found: dict[str, RowFitted] = {}
-    for name, refit in plan.refits.items():
-        found[name] = fit_rows(refit, problem)
-        report(len(found), len(plan.refits))
+    F = problem.folds.shape[1]
+    lines = {name: np.empty((F, len(problem.folds.t))) for name in plan.refits}
+    for f in range(F):
+        outside = problem.outside(f)
+        for name, refit in plan.refits.items():
+            lines[name][f] = problem.lines(refit(outside))
+        report(f + 1, F + 1)
+    found = {
+        name: RowFitted(np.array(refit(problem.moments)), lines[name])
+        for name, refit in plan.refits.items()
+    }
+    report(F + 1, F + 1)
     return found
 
 

@@ -64,7 +64,7 @@ def positions_inside(codes: IntArray) -> IntArray:
 def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollection:
     """Return the rows sorted by dataset, after the last checks; `fewest` datasets are needed."""
     if rows.weights is not None:
-        rows = _with_positive_weights(rows, rows.weights, schema.roles.weights)
+        rows = with_positive_weights(rows, rows.weights, schema.roles.weights)
     X, y, names = rows.X, rows.y, rows.names
     check_names(names, len(y), schema.roles, fewest)
     _check_response(y, schema)
@@ -101,7 +101,7 @@ def _check_response(y: FloatArray, schema: Schema) -> None:
     check_target_varies(target, float(y.min()), float(y.max()))
 
 
-def _with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None) -> EncodedRows:
+def with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None) -> EncodedRows:
     """Return the rows with a weight above zero; raise an error for weights that make no sense."""
     names, codes = rows.names, rows.codes
     largest = np.zeros(len(names))

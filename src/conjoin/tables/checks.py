@@ -127,9 +127,12 @@ def warn_columns(schema: Schema) -> None:
         reasons = "; ".join(f"{e.name!r} ({e.reason})" for e in left_out[:MOST_REASONS])
         more = len(left_out) - MOST_REASONS
         warn_caller(f"Columns left out: {reasons}{f' and {more} more' if more > 0 else ''}.")
-    for e in schema.encodings:
-        if isinstance(e, Date):
-            warn_caller(f"Column {e.name!r} is a {e.describe()}.")
+    dates = [e for e in schema.encodings if isinstance(e, Date)]
+    for e in dates:
+        # One hint is enough, and a table with an order in time needs none.
+        hinted = e is dates[0] and schema.roles.time is None
+        hint = f" If later rows are to be predicted, add time={e.name!r}." if hinted else ""
+        warn_caller(f"Column {e.name!r} is a {e.describe()}.{hint}")
 
 
 def check_scales(names: Sequence[str], low: FloatArray, high: FloatArray) -> None:

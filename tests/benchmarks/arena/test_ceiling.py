@@ -19,6 +19,6 @@ def test_weights_in_hindsight_are_at_least_as_good_as_every_strategy(
         data = replace(data, y=y)
     side = replace(SIDES[name], load=lambda name: data)
     done = frozenset(("made", 0.5, 0, method) for method in side.own.methods)
-    rows = run_set(side, "made", (0.5,), (0,), done)
+    rows = run_set(side, "made", ((0.5, 0),), done)
     strategies = min(float(row.error) for row in rows if row.error)
     assert hindsight(side, "made", 0.5, 0) <= strategies * (1 + 1e-6)

@@ -34,7 +34,7 @@ def stores() -> ArenaSet:
 
 
 def errors_of(side: Side, data: ArenaSet) -> dict[str, float]:
-    rows = run_set(replace(side, load=lambda name: data), data.name, (0.5,), (0,), frozenset())
+    rows = run_set(replace(side, load=lambda name: data), data.name, ((0.5, 0),), frozenset())
     return {row.contestant: float(row.error) for row in rows if row.error}
 
 
@@ -58,7 +58,7 @@ def test_all_strategies_of_classification(made_classes: ArenaSet) -> None:
 def test_combinations_that_are_done_are_not_run_again(stores: ArenaSet) -> None:
     side = replace(SIDES["regression"], load=lambda name: stores)
     done = frozenset(("stores", 0.5, 0, c) for c in contestants(side) if c != "bic")
-    rows = list(run_set(side, "stores", (0.5,), (0,), done))
+    rows = list(run_set(side, "stores", ((0.5, 0),), done))
     assert [row.contestant for row in rows] == ["bic"]
 
 
@@ -68,7 +68,7 @@ def test_a_refusal_is_a_row_with_a_note(monkeypatch: pytest.MonkeyPatch, stores:
 
     monkeypatch.setattr(ours, "fit", refuse)
     side = replace(SIDES["regression"], load=lambda name: stores)
-    rows = list(run_set(side, "stores", (0.5,), (0,), frozenset()))
+    rows = list(run_set(side, "stores", ((0.5, 0),), frozenset()))
     assert len(rows) == len(contestants(side))
     assert all(row.error == "" and 0 < len(row.note) <= NOTE_LENGTH for row in rows)
 
@@ -106,6 +106,6 @@ def test_full_is_replaced_by_partial_with_few_datasets(made: ArenaSet) -> None:
     data = ArenaSet("few", X, X[:, 0] + made.y, groups, tuple(f"x{j}" for j in range(8)))
     side = replace(SIDES["regression"], load=lambda name: data)
     done = frozenset(("few", 0.5, 0, method) for method in side.own.methods)
-    rows = {row.contestant: row for row in run_set(side, "few", (0.5,), (0,), done)}
+    rows = {row.contestant: row for row in run_set(side, "few", ((0.5, 0),), done)}
     assert rows["conjoin-full"].note == FEW_DATASETS
     assert rows["conjoin-full"].error == rows["conjoin-partial"].error

@@ -1,0 +1,1 @@
+"""Decide which sites to train together, over Flower."""
