@@ -101,6 +101,15 @@ FOUND = {
         weigh_by="rows",
         intercept=False,
     ),
+    "an intercept of a slope of 1e140 and an offset of 1e15, in a file": Case(
+        seed=535,
+        datasets=3,
+        rows=5,
+        columns=("normal", "offset"),
+        quirk="wild",
+        time=True,
+        steps=("load",),
+    ),
     "no held-out rows in time, for joins, frames and the page": Case(
         seed=1424,
         datasets=3,
