@@ -71,8 +71,10 @@ def try_case(case: Case, seconds: float = SECONDS) -> Outcome:
                 found = _call(case, Path(name))
         except ContainerError as error:
             return Outcome("refused", "container", str(error))
-        except ReadError as error:  # of a file that conjoin wrote
-            return Outcome("ReadError", _line(error), str(error))
+        except ReadError as error:
+            if _line(error).startswith("sources/"):  # a table of the case cannot be read
+                return _judge_message(error)
+            return Outcome("ReadError", _line(error), str(error))  # conjoin wrote the file
         except ConjoinError as error:
             found = _judge_message(error)
         except BrokenError as error:

@@ -78,6 +78,38 @@ FOUND = {
     "no held-out rows in time, for the method risk": Case(
         seed=1256, rows=1, columns=("square", "normal"), quirk="wild", method="risk", time=True
     ),
+    "a cluster of k-means that is empty": Case(
+        seed=409,
+        datasets=5,
+        rows=8,
+        columns=("alternating", "missing"),
+        column_powers=(2, 20),
+        quirk="wild",
+        target_power=-12,
+        method="kmeans",
+        intercept=False,
+    ),
+    "eigenvalues of an interval that cannot be squared": Case(
+        seed=428,
+        face="regressor",
+        ragged=True,
+        columns=("normal", "normal"),
+        column_powers=(-5, -4),
+        quirk="mixed scales",
+        weights="lognormal",
+        verdict="gaussian",
+        weigh_by="rows",
+        intercept=False,
+    ),
+    "an intercept of a slope of 1e140 and an offset of 1e15, in a file": Case(
+        seed=535,
+        datasets=3,
+        rows=5,
+        columns=("normal", "offset"),
+        quirk="wild",
+        time=True,
+        steps=("load",),
+    ),
     "no held-out rows in time, for joins, frames and the page": Case(
         seed=1424,
         datasets=3,

@@ -44,6 +44,8 @@ SCALES = {
     "offset": {"offset": 1e9},
     "large": {"scale": 1e60},
     "small": {"scale": 1e-60},
+    "largest": {"scale": 1e70},  # the target is 1e140 times smaller than a column
+    "smallest": {"scale": 1e-70},
     "wild": {"wild": True},
 }
 

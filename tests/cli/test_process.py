@@ -146,8 +146,9 @@ def test_a_reader_may_leave(folder):
 
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
 def test_closed_outputs_are_silent(folder, closed):
-    line = f"{' '.join(COMMAND)} partition long.parquet -t y -b store --learner linear --save out.json {closed}"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, cwd=folder, timeout=60)
+    given = "partition long.parquet -t y -b store --learner linear --save out.json"
+    line = f"{' '.join(COMMAND)} {given} {closed}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, cwd=folder, timeout=120)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (folder / "out.json").exists()
 

@@ -1,4 +1,8 @@
+import json
+import random
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -123,3 +127,46 @@ def test_sets_of_categories_must_exist(model):
 def test_any_text_is_answered():
     for text in ("", "tree", "tree\n\nend of trees\n", "\0", "a=b\nTree=0\n", "x" * 100):
         assert tree_fault(text, COLUMNS, 1) != ""
+
+
+PROGRAM = """
+import json, sys
+import numpy as np
+from conjoin.errors import ReadError
+from conjoin.learners.boosting import TreeModel
+center, scale, named, limited, texts = json.load(sys.stdin)
+X, dataset = np.random.default_rng(0).normal(size=(50, 3)), np.arange(50) % 45
+for text in texts:
+    try:
+        TreeModel(text, center, scale, named, limited).predict(X, dataset)
+    except ReadError:  # what LightGBM itself refuses
+        pass
+print(len(texts))
+"""
+PARTS = ("-1", "0", "3", "70", "99999999999", "1e999", "nan", "inf", "x", "", "-0.5", "2147483647")
+
+
+def test_texts_changed_at_random_are_refused_or_read(model):
+    """A text without a fault is read by LightGBM in a process of its own, which must live on."""
+    rng, taken = random.Random(3), []
+    for _ in range(600):
+        lines = model.text.split("\n")
+        k = rng.randrange(len(lines))
+        name, equals, value = lines[k].partition("=")
+        values = value.split(" ")
+        values[rng.randrange(len(values))] = rng.choice(PARTS)
+        lines[k] = name + equals + " ".join(values)
+        if rng.random() < 0.2:
+            del lines[rng.randrange(len(lines))]
+        text = "\n".join(lines)
+        if "\nTree=0\n" in text and "end of trees" in text:
+            text = changed(text, "^version", "version") if "\nversion" in text else text
+        if tree_fault(text, COLUMNS, 1) == "":
+            taken.append(text)
+    assert 20 < len(taken) < 300
+    given = [model.center, model.scale, model.named, model.limited, taken]
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=json.dumps(given), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+    assert done.stdout.split()[-1] == str(len(taken))

@@ -42,7 +42,10 @@ class _Probit:
         self.tests = tests
         self.goal = ndtri(targets).reshape((2,) + (1,) * tests.saved.ndim)
         top = tests.e.max(axis=-1)
-        self.offset = np.sum(tests.e**2, axis=-1) / (2 * np.where(top > 0, top, 1.0))
+        top = np.where(top > 0, top, 1.0)
+        unit = np.ldexp(1.0, np.frexp(top)[1])  # a power of two, so that squares can be held
+        squares = np.sum((tests.e / unit[..., None]) ** 2, axis=-1)
+        self.offset = squares / (2 * top / unit) * unit
         c = np.sum([c for c, _ in tests.denominators], axis=0)
         self.scale = np.sqrt(tests.e.sum(axis=-1) + tests.Q[..., None] * c + self.offset)
 

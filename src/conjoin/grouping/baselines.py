@@ -3,6 +3,7 @@
 Moments of the datasets (K,) enter; labels (K,) leave.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +97,9 @@ def kmeans(moments: Moments, seed: int = 0) -> IntArray:
     n, p = float(moments.n.sum()), moments.p
     best, best_score = np.zeros(len(points), dtype=int), np.inf
     for k in range(1, min(len(points), MOST_CLUSTERS) + 1):
-        with np.errstate(invalid="ignore"):  # it divides by the distance of equal points
+        # Points that are equal leave clusters empty, and distances of zero between centres.
+        with np.errstate(invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
             found = kmeans2(points, k, minit="++", rng=seed, iter=ITERATIONS)[1]
         labels = relabel(found)
         C = int(labels.max()) + 1

@@ -99,7 +99,7 @@ def _check_models(models: Mapping[str, Any], K: int, C: int) -> None:
         record({kind: mapping})(models, "models")
         record(
             {"rows": list_of(whole, count), "error": list_of(number, count),
-             "intercept": list_of(finite), "coef": array(None, None)}
+             "intercept": list_of(level), "coef": array(None, None)}
         )(models[kind], what)  # fmt: skip
         lines = len(models[kind]["intercept"])
         if lines % count or lines < count or models[kind]["coef"]["shape"][0] != lines:
@@ -297,6 +297,12 @@ def number(value: Any, what: str) -> None:
         except ValueError:
             pass
     raise fault(f"{what} is {_short(value)}, expected a number")
+
+
+def level(value: Any, what: str) -> None:
+    """Accept an intercept: a slope times an offset, which nothing multiplies."""
+    if type(value) not in (int, float) or not abs(value) <= LARGEST**2:
+        raise fault(f"{what} is {_short(value)}, expected a finite number")
 
 
 def limit(value: Any, what: str) -> None:
