@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,8 +41,10 @@ from conjoin.sites.plan import Plan, check_plan
 from conjoin.sites.private_export import noise_in
 from conjoin.sites.rules import Rules
 from conjoin.tables.names import natural_order
-from conjoin.tables.schema import Schema
 from conjoin.text import quoted
+
+if TYPE_CHECKING:
+    from conjoin.tables.schema import Schema
 
 # Standard deviations from the mean up to which models extrapolate where the plan has no limits: the
 # range of ordinary columns is some three on both sides, widened by its own width.
@@ -274,7 +276,7 @@ class Received:
         most = max(len(one.n) for one in self.datasets)
         return most if most > 1 else max(self.plan.folds, 2)
 
-    def taking(self, kept: IntArray, schema: Schema) -> "Received":
+    def taking(self, kept: IntArray, schema: "Schema") -> "Received":
         """Return the files with some features only, by their numbers; `schema` has the same."""
         if len(kept) == len(self.plan.schema.features):
             return self
