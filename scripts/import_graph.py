@@ -22,10 +22,9 @@ ORDER = (
     ("errors",),  # names in messages are cut short
     ("checks", "durations"),
     ("strategies names",),  # strategies/__init__.py: names only
-    ("api.described",),  # how options are described
+    ("api.described", "api.option_checks"),  # how options are described and checked
     ("api.request",),  # every option, before all that takes one
     ("files", "families", "linalg", "execution", "progress", "progress_parts"),
-    ("checkpoints",),
     ("moments",),
     ("models",),
     ("criterion",),

@@ -31,7 +31,8 @@ REFERENCE: dict[str, tuple[str, str, dict[str, tuple[str, ...]]]] = {
     ),
     "sites": (
         "Sites",
-        "For sites that may not share rows. All of these names are in `conjoin.sites`, but for those of `conjoin.sites.flower`.",
+        "For sites that may not share rows. These names are in `conjoin.sites`, the last four in "
+        "`conjoin.sites.flower`.",
         {
             "conjoin.sites.plan": ("make_plan", "load_plan", "Plan"),
             "conjoin.sites.rules": ("Rules",),

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from conjoin.checkpoints import checkpointing
 from conjoin.engine.finished import data_digest, files_in, finished_fits, finished_sums
+from conjoin.sources.checkpoints import checkpointing
 from conjoin.strategies.validation import Fitted
 from conjoin.tables.collect import collect
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.engine import remote, remote_batches
+from conjoin.engine import remote, remote_batches, remote_sums
 from conjoin.moments import folds
 
 
@@ -19,7 +19,7 @@ def test_very_many_rows_give_the_answer_of_rows_in_memory(monkeypatch, weights):
     table["w"] = rng.uniform(1, 2, n)
     table["store"], table["part"] = rng.choice(["x", "y"], n), rng.integers(0, 2, n)
     table["y"] = table["a"] * (1 + table["part"]) + rng.normal(size=n)
-    for module in (remote, folds):
+    for module in (remote_sums, folds):
         monkeypatch.setattr(module, "LARGE_ROWS", 1000)
     monkeypatch.setattr(remote_batches, "BATCH", 2048)
     asked = {"target": "y", "by": ["store", "part"], "features": ["a", "b"], "weights": weights}

@@ -8,8 +8,8 @@ import pytest
 
 import conjoin
 from conjoin.engine import analysis as analysis_module
-from conjoin.engine import gain_map, methods, steps
-from conjoin.engine.run import _analyse
+from conjoin.engine import finished, gain_map, methods, steps
+from conjoin.engine.run import analyse
 from conjoin.engine.run import run as run_request
 from conjoin.engine.verdicts import Verdicts
 from conjoin.strategies import validation
@@ -32,7 +32,7 @@ def count_calls(monkeypatch, counts, place, name):
 def test_nothing_is_computed_twice(monkeypatch, tmp_path, rows):
     tables = conjoin.datasets.make_clusters(sizes=(2, 2), n=rows, p=2, distance=1.0).tables()
     counts = Counter()
-    for place in (methods, validation, analysis_module):
+    for place in (methods, validation, analysis_module, finished):
         if hasattr(place, "validate_partition"):
             count_calls(monkeypatch, counts, place, "validate_partition")
     count_calls(monkeypatch, counts, analysis_module, "find_steps")
@@ -64,7 +64,7 @@ def test_nothing_is_computed_twice(monkeypatch, tmp_path, rows):
 
 
 def test_steps_are_numbered_in_their_order():
-    source = "".join(map(inspect.getsource, (run_request, _analyse, steps.find)))
+    source = "".join(map(inspect.getsource, (run_request, analyse, steps.find)))
     places = [source.index(f"# {i} ") for i in range(1, 8)]
     assert places == sorted(places)
 

@@ -11,12 +11,18 @@ the estimators; a test compares all of them. This module imports nothing heavy, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from os import PathLike
 from typing import Any
 
 from conjoin.api.described import Option, default_of, described, option
-from conjoin.checks import check_choice, check_count, check_level, check_seed
+from conjoin.api.option_checks import (
+    check_folder,
+    check_folds,
+    check_interval,
+    check_learner,
+    check_sample,
+    check_switch,
+)
+from conjoin.checks import check_choice, check_level, check_seed
 from conjoin.durations import check_gap, check_horizon
 from conjoin.errors import ArgumentError
 from conjoin.strategies import LEARNER_STRATEGIES, STRATEGIES
@@ -32,12 +38,7 @@ COLUMNS = ("intersect", "impute")
 ON_UNSEEN = ("pooled", "nearest", "raise")
 NETWORKS = ("mlp1", "mlp2")
 VERDICTS = ("robust", "gaussian")
-LEARNERS = ("auto", "linear", "boosting")
 ENGINES = ("duckdb", "dask", "spark")
-FEWEST_SAMPLED = 1_000  # rows that a sample must have: trees of fewer are worse than lines
-
-# Largest share of new rows that an interval may hold: quantiles are kept from 0.25 to 99.75 %.
-LARGEST_INTERVAL = 0.995
 
 # Options that say what columns are; a schema holds them, not the settings of a result.
 ROLES = ("target", "by", "features", "weights", "category", "ignore", "time", "repeat", "strategy")
@@ -53,61 +54,6 @@ GONE_ARGUMENTS = {
     "learn_share": "networks are cross-fitted now: all rows train them, and no row is judged by a "
     "network that saw it. Leave it out"
 }
-
-
-def _check_switch(name: str, value: Any) -> None:
-    if value is not None and not isinstance(value, bool):
-        raise ArgumentError(f"{name}={value!r} is unknown; expected True, False or None.")
-
-
-def _check_learner(name: str, value: Any) -> None:
-    if isinstance(value, str):
-        check_choice(name, value, LEARNERS)
-    elif isinstance(value, type) or not (hasattr(value, "fit") or hasattr(value, "cross_fit")):
-        # Values of plain types are shown; others by their class, as they may be long.
-        plain = value is None or isinstance(value, bool | int | float | bytes)
-        shown = repr(value) if plain else f"{type(value).__name__}(...)"
-        wrong, made = f"{name}={shown} has no method fit", ""
-        if isinstance(value, type):
-            wrong = f"{name}={value.__name__} is a class"
-            made = f"; make one first: {value.__name__}()"
-        raise ArgumentError(
-            f"{wrong}, so it cannot be trained; expected 'auto', 'linear', 'boosting', "
-            f"conjoin.Boosting(...) or a scikit-learn estimator with fit and predict{made}."
-        )
-
-
-def check_interval(name: str, value: Any) -> None:
-    """Raise an error if the share of rows inside an interval is out of reach."""
-    if value is None:
-        return
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 < float(value) <= LARGEST_INTERVAL:
-        raise ArgumentError(
-            f"{name}={value!r} is no share of new rows; expected a number above 0 and up to "
-            f"{LARGEST_INTERVAL}, such as 0.9."
-        )
-
-
-def _check_folder(name: str, value: Any) -> None:
-    if value is not None and not isinstance(value, str | PathLike):
-        raise ArgumentError(f"{name}={value!r} is no folder; expected a name such as 'run-1'.")
-
-
-def _check_sample(name: str, value: Any) -> None:
-    if value is None:
-        return
-    if not isinstance(value, Integral):
-        raise ArgumentError(
-            f"{name}={value!r} is no whole number; expected one >= {FEWEST_SAMPLED:,}."
-        )
-    check_count(name, int(value), least=FEWEST_SAMPLED)
-
-
-def _check_folds(name: str, value: Any) -> None:
-    if not isinstance(value, Integral):
-        raise ArgumentError(f"{name}={value!r} is no whole number; expected one >= 2.")
-    check_count(name, int(value), least=2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +137,7 @@ class Question:
         None,
         "Leave rows with gross errors out, or keep them.",
         kind="bool, optional",
-        check=_check_switch,
+        check=check_switch,
         opposite="--keep-outliers",
         python_help="A gross error is a value far beyond the tail of its column, such as 99999999. "
         "By default conjoin works with and without these rows. If the answers differ, it returns "
@@ -310,7 +256,7 @@ class Request(Question):
         "auto",
         "What is trained on rows: auto, linear, boosting.",
         kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
-        check=_check_learner,
+        check=check_learner,
         python_help='"linear" are straight lines. "boosting" are boosted trees (LightGBM) beside '
         'them. "auto" takes both, weighted by their error on held-out rows. A regressor, '
         "classifier or pipeline of scikit-learn takes the place of the trees.",
@@ -343,7 +289,7 @@ class Request(Question):
         10,
         "Folds of cross-validation.",
         kind="int",
-        check=_check_folds,
+        check=check_folds,
         metavar="NUMBER",
         python_help="Classes and counts of more than 300 datasets use half as many, at least 5.",
     )
@@ -368,7 +314,7 @@ class Request(Question):
         None,
         "Rows that teach the learner if the table stays in files.",
         kind="int, optional",
-        check=_check_sample,
+        check=check_sample,
         metavar="NUMBER",
         python_help="For files, databases and lazy tables with more rows. Errors and lines are of "
         "all rows. By default all rows if they fit into memory, else as many as fit, at most "
@@ -428,7 +374,7 @@ class Request(Question):
         None,
         "Folder for finished steps, so that a killed run can go on.",
         kind="path, optional",
-        check=_check_folder,
+        check=check_folder,
         metavar="DIR",
         python_help="The same call with the same folder takes finished steps over: moments of "
         "tables that stay in files, fits of strategies, trees, and validation. The answer is the "
@@ -466,7 +412,7 @@ class PairRequest(Question):
         "linear",
         "What is trained on rows: auto, linear, boosting.",
         kind='"auto", "linear", "boosting", Boosting or scikit-learn estimator',
-        check=_check_learner,
+        check=check_learner,
         python_help='"linear" are straight lines, with a verdict from theory. The verdict on any '
         'other learner is from cross-validation. "boosting" are boosted trees (LightGBM). "auto" '
         "is the one of the two with the lower error on held-out rows.",

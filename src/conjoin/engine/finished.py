@@ -1,23 +1,36 @@
 """Finished steps of the engine that a checkpoint keeps: which inputs they have, and their results.
 
 Problems and fits of strategies enter; inputs to be hashed, and fits that may come from the
-checkpoint, leave (`conjoin.checkpoints`).
+checkpoint, leave (`conjoin.sources.checkpoints`).
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin.checkpoints import TEXT, Packed, digest, files_of_run, remembered
+from conjoin._typing import FloatArray
+from conjoin.grouping.search import FindPartition
 from conjoin.models.problem import Problem
+from conjoin.sources.checkpoints import (
+    TEXT,
+    Packed,
+    checkpointing,
+    digest,
+    files_of_run,
+    remembered,
+    remembered_array,
+)
 from conjoin.sources.read import is_source
-from conjoin.strategies.validation import Fitted
+from conjoin.strategies.plan import Start
+from conjoin.strategies.validation import Fitted, validate_partition
 from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
+    from conjoin.api.request import Request
     from conjoin.engine.remote import Reduced
 
 FIELDS = ("G", "h", "q", "n", "w")  # arrays of moments
@@ -49,6 +62,12 @@ def _unpack(found: Mapping[str, Any]) -> dict[str, Fitted]:
     return {name: Fitted(found[f"{name} coef"], found[f"{name} fold_coef"]) for name in names}
 
 
+def validated_search(method: str, find: FindPartition, start: Start) -> FloatArray:
+    """Return losses (F, K) of a search that is repeated outside every fold (`strategies`)."""
+    inputs = (method, *inputs_of(start.problem))
+    return remembered_array("validation", inputs, lambda: validate_partition(find, start))
+
+
 def finished_sums(inputs: tuple[Any, ...], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return sums by dataset and fold, as columns of plain values, from the checkpoint or computed.
 
@@ -78,6 +97,23 @@ def files_in(data: Any) -> list[tuple[str, int, int]] | None:
             about = one.stat()
             found.append((str(one), about.st_size, about.st_mtime_ns))
     return found
+
+
+@contextmanager
+def checkpoint_of(
+    request: "Request", data: Any
+) -> Iterator[Callable[["DatasetCollection | Reduced"], None]]:
+    """Keep finished steps of a run; the caller passes the table, which must be the same as before.
+
+    Without `request.checkpoint` nothing is kept.
+    """
+    with checkpointing(request.checkpoint, request.identity(), files_in(data)) as store:
+
+        def check(table: "DatasetCollection | Reduced") -> None:
+            if store is not None:
+                store.check_data(data_digest(table))
+
+        yield check
 
 
 def data_digest(table: "DatasetCollection | Reduced") -> str:

@@ -107,10 +107,23 @@ FIXED = ("by", "features", "weights", "family", "missing", "columns", "category"
          "representation", "keep_moments", "checkpoint", "engine")  # fmt: skip
 
 
+# Options that no plan can have either, and why.
+NOT_IN_PLANS = {
+    "weights": "a plan has no weights of rows",
+    "time": "a plan has no order of rows in time",
+    "repeat": "a plan has no column of repeated measurements",
+}
+
+
 def refuse_row_options(request: Question, *, rows_needed: bool) -> None:
     """Refuse options that files of sites cannot serve."""
     for name in FIXED:
         value = getattr(request, name, getattr(Request, name))
+        if value != getattr(Request, name) and name in NOT_IN_PLANS:
+            raise ArgumentError(
+                f"{name}={value!r} does not go with files of sites: they hold sums over rows that "
+                f"all count the same, and {NOT_IN_PLANS[name]}; leave it out."
+            )
         if value != getattr(Request, name):
             raise ArgumentError(
                 f"{name}={value!r} does not go with files of sites, whose plan says how rows are "

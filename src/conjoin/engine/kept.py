@@ -6,6 +6,7 @@ database. First runs and updates take the same way, so that they give the same a
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from conjoin.moments.value_folds import hash_rows
 from conjoin.tables import DatasetCollection
 from conjoin.tables.dataset import limits_of
 from conjoin.tables.encoding import Number
-from conjoin.tables.schema import Schema
 from conjoin.tables.suspects import find_suspects
+
+if TYPE_CHECKING:
+    from conjoin.tables.schema import Schema
 
 # Largest part of a model file that moments may take. Files of more than 1 GiB are not read, and
 # base64 makes bytes a third longer.
@@ -131,7 +134,7 @@ def _check_size(datasets: int, folds: int, size: int) -> None:
         )
 
 
-def reduce_kept(kept: KeptMoments, schema: Schema, *, intercept: bool) -> Reduced:
+def reduce_kept(kept: KeptMoments, schema: "Schema", *, intercept: bool) -> Reduced:
     """Return kept moments as a source whose rows are elsewhere."""
     usual = kept.basis(intercept=intercept)
     folds = kept.moments(usual)
@@ -161,7 +164,7 @@ def reduce_again(found: Reduced, *, intercept: bool) -> Reduced:
     return replace(whole, outliers=found.outliers, fewer=fewer)
 
 
-def _with_means(schema: Schema, mean: FloatArray) -> Schema:
+def _with_means(schema: "Schema", mean: FloatArray) -> "Schema":
     """Return the schema with the means of all rows, which fill gaps of complete columns."""
     means = dict(zip(schema.features, mean.tolist()))
     encodings = tuple(

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.checkpoints import remembered_array
-from conjoin.engine.finished import inputs_of
+from conjoin.engine.finished import validated_search
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
@@ -23,7 +22,6 @@ from conjoin.grouping.search import FindPartition, Search, evidence, evidence_pa
 from conjoin.models.effort import is_large, is_small
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import Hyper, coefficients
-from conjoin.moments import Moments
 from conjoin.strategies.average import paired_parts
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
@@ -33,10 +31,11 @@ from conjoin.strategies.refits import (
     clusters,
     plain_clusters,
 )
-from conjoin.strategies.validation import Validated, validate, validate_partition
+from conjoin.strategies.validation import Validated, validate
 
 if TYPE_CHECKING:
     from conjoin.criterion.judge import Judge
+    from conjoin.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,7 @@ class Candidates:
     delta: float
 
     @property
-    def moments(self) -> Moments:
+    def moments(self) -> "Moments":
         """Moments of all rows of each dataset (K,)."""
         return self.start.problem.moments
 
@@ -180,7 +179,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     one_cluster = np.zeros_like(labels)
     pooled, searched = candidates.pooled, None
     if labels.max() > 0 and is_small(problem.moments) and len(labels) <= MOST_FULL:
-        searched = _validate_outside("auto", _auto_outside, candidates.start)
+        searched = validated_search("auto", _auto_outside, candidates.start)
     refined = candidates.refine(labels)
     found = candidates.fit(refined.labels)
     stacked = np.stack([found.losses if searched is None else searched, pooled.losses])
@@ -194,7 +193,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     return _chosen(candidates, refined.labels, found, searched, refined.joins)
 
 
-def _auto_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:
+def _auto_outside(moments: "Moments", hyper: Hyper, folds: "Moments") -> IntArray:
     """Return the partition of best evidence with joins that hold on held-out rows, by moments.
 
     No verdicts are asked for: they take long, and hardly ever speak against a join that predicts.
@@ -225,13 +224,7 @@ def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray | N
         return None
     if chosen.searched_losses is not None:
         return chosen.searched_losses
-    return _validate_outside(method, known.find_outside, start)
-
-
-def _validate_outside(method: str, find: FindPartition, start: Start) -> FloatArray:
-    """Return the losses of a search that is repeated in every fold; a checkpoint keeps them."""
-    inputs = (method, *inputs_of(start.problem))
-    return remembered_array("validation", inputs, lambda: validate_partition(find, start))
+    return validated_search(method, known.find_outside, start)
 
 
 def _by_risk(candidates: Candidates) -> IntArray:
@@ -239,12 +232,12 @@ def _by_risk(candidates: Candidates) -> IntArray:
     return _least_risk(candidates.moments, candidates.weights, near)
 
 
-def _by_risk_outside(moments: Moments, hyper: Hyper, folds: Moments) -> IntArray:
+def _by_risk_outside(moments: "Moments", hyper: Hyper, folds: "Moments") -> IntArray:
     K = moments.shape[0]
     return _least_risk(moments, np.full(K, 1 / K), coefficients(moments, hyper))
 
 
-def _least_risk(moments: Moments, weights: FloatArray, near: FloatArray) -> IntArray:
+def _least_risk(moments: "Moments", weights: FloatArray, near: FloatArray) -> IntArray:
     """Agglomerate over the unbiased risk."""
     # A dataset may have lost all its rows to the held-out fold.
     filled = replace(moments, n=np.maximum(moments.n, 1.0))
@@ -266,7 +259,7 @@ def _by(
     return PartitionMethod(lambda candidates: fitted(find(candidates), candidates), find_outside)
 
 
-def _by_moments(find: Callable[[Moments], IntArray]) -> PartitionMethod:
+def _by_moments(find: Callable[["Moments"], IntArray]) -> PartitionMethod:
     """Return a method that needs nothing but moments."""
     return _by(
         lambda candidates: find(candidates.moments), lambda moments, hyper, folds: find(moments)

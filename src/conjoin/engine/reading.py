@@ -12,6 +12,7 @@ from typing import Any
 import narwhals as nw
 
 from conjoin.api.request import Request
+from conjoin.engine.finished import checkpoint_of
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
 from conjoin.engine.kept import reduce_again, reduce_rows, refuse_what_needs_rows
 from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
@@ -34,8 +35,21 @@ def reading(
     """Read the datasets; a source whose rows stay where they are is open inside the block.
 
     `rows_needed` says that moments are not enough: a criterion of pairs or a representation reads
-    rows. With `alone` a single dataset is allowed.
+    rows. With `alone` a single dataset is allowed. Inside the block a checkpoint keeps finished
+    steps, if the request names one.
     """
+    with (
+        checkpoint_of(request, data) as check,
+        _opened(data, request, rows_needed=rows_needed, alone=alone) as table,
+    ):
+        check(table)
+        yield table
+
+
+@contextmanager
+def _opened(
+    data: Any, request: Request, *, rows_needed: bool, alone: bool
+) -> Iterator[DatasetCollection | Reduced]:
     sites = as_study(data)
     if sites is not None:
         refuse_row_options(request, rows_needed=rows_needed)

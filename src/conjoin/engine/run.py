@@ -17,10 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from conjoin.api.request import Request
-from conjoin.checkpoints import checkpointing
 from conjoin.engine.criteria import pair_criterion
 from conjoin.engine.features import learn_features, make_representation, settings_of
-from conjoin.engine.finished import data_digest, files_in
 from conjoin.engine.hints import check_method, hint_at_classes
 from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.learner_run import add_learner
@@ -28,8 +26,8 @@ from conjoin.engine.reading import reading, source_names
 from conjoin.engine.remote import Reduced, has_rows
 from conjoin.engine.remote_learner import add_remote_learner
 from conjoin.engine.single import analyse_single
-from conjoin.engine.steps import Task, find, rows_of
-from conjoin.engine.study import DatasetFacts, make_study
+from conjoin.engine.steps import Task, find
+from conjoin.engine.study import DatasetFacts, make_study, rows_of
 from conjoin.engine.wild import settle_partition
 from conjoin.execution import one_thread
 from conjoin.progress_parts import split_progress
@@ -56,12 +54,7 @@ def run(
     # 1 Read.
     rows_needed = criterion is not None or representation is not None or request.robust
     rows_needed = rows_needed or request.time is not None or request.repeat is not None
-    with (
-        checkpointing(request.checkpoint, request.identity(), files_in(data)) as store,
-        reading(data, request, rows_needed=rows_needed, alone=alone) as table,
-    ):
-        if store is not None:
-            store.check_data(data_digest(table))
+    with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
         check_method(table, request, criterion)
         task = Task(request, criterion, representation, settings, alone)
         return settle_partition(table, request, partial(analyse, task), progress)

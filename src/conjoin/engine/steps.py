@@ -5,7 +5,7 @@ learner these steps are done twice: for the columns of the table, and with the l
 as one more column (`engine.learner_run`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +18,21 @@ from conjoin.engine.methods import METHODS, Candidates, fitted
 from conjoin.engine.row_steps import find_by_rows
 from conjoin.engine.settled import settle_labels
 from conjoin.engine.strategies import validate_strategies
-from conjoin.engine.study import DatasetFacts, Study
+from conjoin.engine.study import DatasetFacts, Study, rows_of
 from conjoin.engine.verdicts import make_judge
 from conjoin.execution import one_thread
 from conjoin.models.problem import RowLeastSquares
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import fit_strategies
-from conjoin.tables import DatasetCollection
 
 if TYPE_CHECKING:
     from conjoin._typing import Progress
     from conjoin.criterion import Criterion
+    from conjoin.engine.methods import Chosen
     from conjoin.engine.remote import Reduced
     from conjoin.representations.base import Representation
     from conjoin.result.update import Move
+    from conjoin.tables import DatasetCollection
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ def find(
 ) -> Analysed:
     """Do steps 3 to 7 for a study."""
     if isinstance(study.given, RowLeastSquares):
-        assert isinstance(table, DatasetCollection)  # its rows are here
-        return find_by_rows(task, table, study, progress)
+        rows = rows_of(table)
+        assert rows is not None  # its rows are here
+        return find_by_rows(task, rows, study, progress)
     request, criterion = task.request, task.criterion
     facts = DatasetFacts.of(table)
     with one_thread():
@@ -83,11 +85,7 @@ def find(
         else:
             labels, steps = group_greedily(criterion, table, request, progress)
             chosen = fitted(labels, candidates)
-        moves: tuple[Move, ...] = ()
-        if task.before is not None:
-            chosen, moves = settle_labels(
-                chosen, candidates, facts.names, task.before, free=task.free
-            )
+        chosen, moves = _settled(task, chosen, candidates, facts.names)
 
     # 7 Verdicts, on demand.
     grouping = "agglomerative" if criterion is None else "greedy"
@@ -109,6 +107,10 @@ def find(
     return Analysed(analysis, fits, candidates)
 
 
-def rows_of(table: "DatasetCollection | Reduced") -> DatasetCollection | None:
-    """Return the rows; None where they are elsewhere."""
-    return table if isinstance(table, DatasetCollection) else None
+def _settled(
+    task: Task, chosen: "Chosen", candidates: Candidates, names: Sequence[str]
+) -> "tuple[Chosen, tuple[Move, ...]]":
+    """Return the partition, after an update with the changes that are worth it."""
+    if task.before is None:
+        return chosen, ()
+    return settle_labels(chosen, candidates, names, task.before, free=task.free)

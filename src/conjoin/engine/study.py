@@ -187,3 +187,8 @@ def dataset_weights(rows: FloatArray, weigh_by: str, tested: BoolArray | None = 
     weights = np.ones(len(rows)) if weigh_by == "datasets" else rows
     weights = weights if tested is None else np.where(tested, weights, 0.0)
     return weights / weights.sum()
+
+
+def rows_of(table: DatasetCollection | Reduced) -> DatasetCollection | None:
+    """Return the rows; None where they are elsewhere."""
+    return table if isinstance(table, DatasetCollection) else None

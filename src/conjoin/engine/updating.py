@@ -4,7 +4,6 @@ A result and new tables or files enter; an `Update` leaves. Rows of the result a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,23 +11,16 @@ from conjoin._typing import Progress
 from conjoin.api.described import described
 from conjoin.api.request import ROLES, Request
 from conjoin.engine.kept import keep, reduce_kept
+from conjoin.engine.new_rows import read_new, without_gross_errors
 from conjoin.engine.reading import source_names
 from conjoin.engine.run import analyse
 from conjoin.engine.steps import Task
 from conjoin.engine.wild import settle_partition
-from conjoin.errors import ArgumentError, DataError, warn_caller
+from conjoin.errors import ArgumentError, DataError
 from conjoin.moments.kept import KeptMoments
-from conjoin.result.file_assignment import read_with_names
 from conjoin.result.partition import Partition
 from conjoin.result.update import Update, changed_verdicts
-from conjoin.sources.read import is_source
-from conjoin.tables import DatasetCollection
-from conjoin.tables.collect import one_frame
-from conjoin.tables.frame import in_memory, is_mapping_of_tables, to_frame
-from conjoin.tables.further import collect_further
-from conjoin.tables.names import dataset_names, natural_order
-from conjoin.tables.wild import find_wild_rows, without_rows
-from conjoin.text import listed
+from conjoin.tables.names import natural_order
 
 MOST_LINES = 200  # lines of the ledger that are compared: more have no intervals
 
@@ -46,8 +38,8 @@ def update_result(
     """Return the result of its own rows and new ones, and what changed."""
     kept = _kept_of(result)
     request = request_of(result)
-    rows = _read(result, new, by, query, unsafe_query=unsafe_query)
-    rows = _without_gross_errors(rows, request)
+    rows = read_new(result, new, by, query, unsafe_query=unsafe_query)
+    rows = without_gross_errors(rows, request)
     more = keep(rows, kept.folds, int(request.random_state), few=True)
     _refuse_repeated(kept, more)
     order = natural_order([*dict.fromkeys((*kept.names, *more.names))])
@@ -100,58 +92,6 @@ def request_of(result: Partition) -> Request:
         strategy=result.strategy,
         **{name: settings[name] for name in names if name in settings and name != "query"},
     )
-
-
-def _read(
-    result: Partition,
-    new: Any,
-    by: Sequence[str] | None,
-    query: str | None,
-    *,
-    unsafe_query: bool,
-) -> DatasetCollection:
-    """Return new rows with the features of the result."""
-    schema = result.schema
-    if is_source(new):
-        named = [new] if not isinstance(new, (list, tuple)) else list(new)
-        why = "which is learned from"
-        frame, names = read_with_names(result, named, by, query, why, unsafe_query=unsafe_query)
-        return collect_further(frame, names, schema)
-    if is_mapping_of_tables(new):
-        stacked, roles = one_frame(new, replace(schema.roles, by=()))
-        frame = in_memory(stacked)
-        return collect_further(frame, dataset_names(frame, roles.by), schema)
-    frame = in_memory(to_frame(new))
-    columns = tuple(by or schema.roles.by)
-    absent = [name for name in columns if name not in frame.columns]
-    if absent or not columns:
-        lacks = f"lacks the column {absent[0]!r}, which names" if absent else "does not name"
-        raise DataError(
-            f"NEW {lacks} the dataset of a row; name a column with by=..., or pass a mapping of "
-            "dataset names to tables."
-        )
-    return collect_further(frame, dataset_names(frame, columns), schema)
-
-
-def _without_gross_errors(rows: DatasetCollection, request: Request) -> DatasetCollection:
-    """Leave out new rows with gross errors, with a warning, unless they are to be kept."""
-    if request.drop_outliers is False:
-        return rows
-    wild = find_wild_rows(rows)
-    if not len(wild.rows) or len(wild.rows) == len(rows.y):
-        return rows
-    try:
-        rest = without_rows(rows, wild.rows)
-    except DataError:
-        return rows
-    if rest.features != rows.features:
-        return rows
-    places = listed([f"{one.column!r} of {one.dataset!r}" for one in wild.outliers[:3]])
-    warn_caller(
-        f"{len(wild.rows):,} of {len(rows.y):,} new rows have gross errors ({places}); they are "
-        "left out. To keep such rows, fit with drop_outliers=False."
-    )
-    return rest
 
 
 def _refuse_repeated(kept: KeptMoments, more: KeptMoments) -> None:

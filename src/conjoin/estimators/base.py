@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 )
 
 from conjoin._typing import AnyArray, FloatArray
-from conjoin.api.request import PredictionOptions, Request, check_interval, refuse_renamed
+from conjoin.api.option_checks import check_interval
+from conjoin.api.request import PredictionOptions, Request, refuse_renamed
 from conjoin.checks import check_choice
 from conjoin.engine.run import run
 from conjoin.errors import ArgumentError, ConjoinWarning, DataError

@@ -160,8 +160,9 @@ class _State:
         centres = self.sizes[i, None] * self.near[i] + self.sizes[j, None] * self.near[j]
         place = np.cumsum(kept)[i] - 1
         changed = tuple(_joined(array, i, j, kept, place) for array in self.sums)
-        self.nodes, self.costs, self.near, self.sizes = (
-            array[kept] for array in (self.nodes, self.costs, self.near, self.sizes)
+        self.nodes = self.nodes[kept]
+        self.costs, self.near, self.sizes = (
+            array[kept] for array in (self.costs, self.near, self.sizes)
         )
         self.nodes[place] = self.fresh + np.arange(len(pairs))
         self.costs[place], self.sizes[place] = costs, size

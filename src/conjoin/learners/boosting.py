@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.checkpoints import remembered
 from conjoin.checks import check_count
 from conjoin.errors import ArgumentError, ConjoinError, ReadError
 from conjoin.execution import stop_if_interrupted, usable_cores
@@ -35,6 +34,7 @@ from conjoin.learners.remembered import (
 from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
 from conjoin.learners.tree_text import without_ranges
 from conjoin.progress_parts import report, split_progress
+from conjoin.sources.checkpoints import remembered
 
 # Shapes of trees: (leaves, least rows of a leaf, ridge on leaf values, random splits).
 # The first is LightGBM's default; two with few leaves for few rows; random splits average over more

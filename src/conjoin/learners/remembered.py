@@ -10,8 +10,8 @@ from dataclasses import asdict
 from typing import Any, TypeVar
 
 from conjoin._typing import AnyArray
-from conjoin.checkpoints import TEXT
 from conjoin.learners.rows import CrossFitted
+from conjoin.sources.checkpoints import TEXT
 
 Trained = TypeVar("Trained")
 

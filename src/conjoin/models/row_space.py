@@ -119,7 +119,8 @@ def _whiten(
     logdet = float(rows.n.sum()) * float(np.log(noise))
     if not len(active):
         return rows.A, None, logdet
-    W, factors = np.empty_like(rows.A), []
+    W = np.empty_like(rows.A)
+    factors: list[FloatArray] = []
     every = len(active) == len(root)  # a slice is no copy
     for block, (_, A) in zip(rows.blocks, rows.by_block()):
         own = A[..., :-1] * root if every else A[..., active] * root[active]

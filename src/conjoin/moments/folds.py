@@ -178,7 +178,7 @@ def deal_rows(
     if ranked.copies.any():
         begin = np.repeat(starts[:-1], np.diff(starts))
         repeats = np.bincount(ranked.rank + begin)[ranked.rank + begin]
-    fold = (ranked.rank + ranked.first) % folds
+    fold: IntArray = (ranked.rank + ranked.first) % folds
     if len(y) > LARGE_ROWS and is_balanced(np.bincount(ranked.hash % folds, minlength=folds)):
         fold = ranked.hash % folds
     return Dealt(fold, ranked.copies, ranked.rank, repeats)
@@ -213,7 +213,11 @@ def _rank(
     h1, h2, kinds = _hash(X, y, seed, bounds)
     sizes = np.diff(starts)
     dataset = np.repeat(np.arange(len(sizes)), sizes)
-    order: IntArray = np.lexsort((h2, h1, dataset))
+    # Both hashes are below 2^31, so that they are one number: a third of the time of three sorts.
+    both = (h1 << 31) | h2
+    order: IntArray = (
+        np.argsort(both, kind="stable") if len(sizes) == 1 else np.lexsort((both, dataset))
+    )
     same = _same(order, dataset, h1, h2)
     if same.any():
         columns = [y, *(X[:, j] for j in np.argsort(kinds, kind="stable"))]

@@ -27,6 +27,8 @@ COLLINEAR = 1e-12
 # Steps of reweighting: the floor of the weights shrinks tenfold in two steps, and needs 18 of them
 # to reach its end.
 STEPS = 30
+# Rows of which products are formed at a time: some hundred kilobytes, which stay in the cache.
+BLOCK = 4096
 # Residuals below this share of a standard deviation count as zero.
 ZERO = 1e-6
 
@@ -73,25 +75,28 @@ def stands_alone(
     >>> round(found.leverage, 6), found.column, found.few, found.of
     (1.0, -1, 1, 0)
     """
-    root = np.ones(len(values)) if weights is None else np.sqrt(weights)
-    total = float(np.sum(root**2))
+    root = None if weights is None else np.sqrt(weights)
+    total = float(len(values) if weights is None else weights.sum())
     if total <= 0:
         return Alone(1.0, -1, 0, 0, 1.0)
-    center = (root**2 @ values) / total
-    Z = (values - center) * root[:, None]
-    scale = np.sqrt(np.sum(Z**2, axis=0))
+    center = values.mean(axis=0) if weights is None else weights @ values / total
+    S, far, size = _products(values, center, root)
+    scale = np.sqrt(np.diagonal(S))
     # Rounding of a constant column is no variation.
-    constant = scale <= np.sqrt(len(values)) * 1e-12 * np.abs(values).max(axis=0, initial=0.0)
-    Z = np.where(constant, 0.0, Z / np.where(constant, 1.0, scale))
-    R = Z.T @ Z
+    constant = scale <= np.sqrt(len(values)) * 1e-12 * size
+    unit = np.where(constant, 1.0, scale)
+    R = np.where(constant[:, None] | constant[None, :], 0.0, S / unit[:, None] / unit[None, :])
     spread, V = np.linalg.eigh(R)
     kept = spread > COLLINEAR * max(float(spread.max(initial=0.0)), 1.0)
     unexplained = _unexplained(R, bool(constant[-1]))
-    far = np.maximum(Z.max(axis=0, initial=0.0), -Z.min(axis=0, initial=0.0))
+    far = np.where(constant, 0.0, far / unit)
+    heaviest = 1.0 if weights is None else float(weights.max())
     # No leverage is above this. Where rows are many it is small, and nothing more is computed.
-    most = root.max() ** 2 / total + np.sum(far**2) / spread[kept].min(initial=1.0)
+    most = heaviest / total + np.sum(far**2) / spread[kept].min(initial=1.0)
     if most < min(dominance, 1 / max(rows - 1, 1)):
         return Alone(float(most), -1, 0, -1, unexplained)
+    root = np.ones(len(values)) if root is None else root
+    Z = np.where(constant, 0.0, (values - center) * root[:, None] / unit)
     whitened = Z @ (V[:, kept] / np.sqrt(spread[kept]))
     h = np.sum(whitened**2, axis=1) + root**2 / total
     row = int(np.argmax(h)) if len(h) else 0
@@ -104,6 +109,30 @@ def stands_alone(
     if rows > 1 and worst >= 1 / (rows - 1):
         few, of = _fewest(Z, root, ~constant, rows)
     return Alone(worst, column, few, of, unexplained)
+
+
+def _products(
+    values: FloatArray, center: FloatArray, root: FloatArray | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return sums of products around a centre, the largest deviations, and the largest values.
+
+    Rows are multiplied by `root` (n,) before the first two. They are taken in blocks, so that no
+    copy of all rows is made.
+    """
+    p = values.shape[1]
+    S, far, size = np.zeros((p, p)), np.zeros(p), np.zeros(p)
+    for first in range(0, len(values), BLOCK):
+        block = values[first : first + BLOCK]
+        low, high = block.min(axis=0), block.max(axis=0)
+        size = np.maximum(size, np.maximum(high, -low))
+        Z = block - center
+        if root is None:
+            far = np.maximum(far, np.maximum(high - center, center - low))
+        else:
+            Z *= root[first : first + BLOCK, None]
+            far = np.maximum(far, np.abs(Z).max(axis=0))
+        S += Z.T @ Z
+    return S, far, size
 
 
 def _unexplained(R: FloatArray, constant: bool) -> float:

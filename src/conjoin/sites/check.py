@@ -85,17 +85,15 @@ def check_round(
     return tuple(found)
 
 
-def scatter_discloses(X: FloatArray, y: FloatArray, rules: Rules) -> bool:
+def scatter_discloses(Z: FloatArray, t: FloatArray, rules: Rules) -> bool:
     """Say whether sums of products weighted with squared residuals single out a row.
 
-    They leave so that verdicts can be robust. A row with a large residual can make up most of them
-    although it makes up little of the plain sums.
+    Columns (n, columns) and target (n,) are around their means and in their standard deviations.
+    The sums leave so that verdicts can be robust. A row with a large residual can make up most of
+    them although it makes up little of the plain sums.
     """
-    spread = X.std(axis=0)
-    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    left = y - y.mean()
-    left = left - Z @ (np.linalg.pinv(Z.T @ Z, rcond=COLLINEAR, hermitian=True) @ (Z.T @ left))
-    return stands_alone(X, 1, rules.dominance, left**2).leverage > rules.dominance
+    left = t - Z @ (np.linalg.pinv(Z.T @ Z, rcond=COLLINEAR, hermitian=True) @ (Z.T @ t))
+    return stands_alone(Z, 1, rules.dominance, left**2).leverage > rules.dominance
 
 
 @dataclass(frozen=True)
@@ -114,15 +112,15 @@ def _check_dataset(one: Leaving, dataset: str, rules: Rules) -> list[Finding]:
     """Return what breaks a rule in one dataset: in the whole of it, or in its folds."""
     if not len(one.y):
         return []
-    marks = find_marks(one.values(), one.columns, (*one.sources, one.target))
+    values = one.values()
+    marks = find_marks(values, one.columns, (*one.sources, one.target))
     folds = list(one.cells())
     whole = {
-        (each.rule, each.columns): each
-        for each in _all_broken(one, np.arange(len(one.y)), marks, rules)
+        (each.rule, each.columns): each for each in _all_broken(one, values, marks, rules, None)
     }
     worst: dict[tuple[str, tuple[str, ...]], list[tuple[int, _Broken]]] = {}
     for fold, cell in folds if len(folds) > 1 else []:
-        for each in _all_broken(one, cell, marks, rules):
+        for each in _all_broken(one, values[cell], marks, rules, cell):
             worst.setdefault((each.rule, each.columns), []).append((fold, each))
     found = [_finding(each, dataset, [], False) for each in whole.values()]
     for key, places in worst.items():
@@ -158,9 +156,14 @@ def _finding(broken: _Broken, dataset: str, folds: Sequence[int], fewer: bool) -
     )
 
 
-def _all_broken(one: Leaving, cell: IntArray, marks: Marks, rules: Rules) -> list[_Broken]:
-    """Return the rules that the chosen rows break."""
-    rows, p = len(cell), one.X.shape[1] + 1
+def _all_broken(
+    one: Leaving, values: FloatArray, marks: Marks, rules: Rules, cell: IntArray | None
+) -> list[_Broken]:
+    """Return the rules that the rows of a cell break, or all rows if it is None.
+
+    `values` are columns and target of these rows.
+    """
+    rows, p = len(values), one.X.shape[1] + 1
     found = []
     if rows < rules.rows:
         words = f"has only {_rows(rows)}; at least {rules.rows} are needed."
@@ -174,7 +177,7 @@ def _all_broken(one: Leaving, cell: IntArray, marks: Marks, rules: Rules) -> lis
     if rows < 2:
         return found
     found += _counted(one, marks, marks.counts(cell), rules)
-    alone = stands_alone(np.column_stack([one.X[cell], one.y[cell]]), rules.rows, rules.dominance)
+    alone = stands_alone(values, rules.rows, rules.dominance)
     return found + _singled_out(one, alone, found, rules)
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 from conjoin.models.scatter import Scatter
-from conjoin.moments.folds import fold_moments
+from conjoin.moments import Moments
 from conjoin.result.store import checksum
 from conjoin.sites.check import scatter_discloses
 from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
@@ -236,34 +236,56 @@ def _dataset(rows: SiteRows, k: int) -> dict[str, Any]:
     """Return what leaves of one dataset."""
     own = rows.rows(k)
     X, y, dealt, folds = rows.X[own], rows.y[own], rows.dealt[k], rows.folds[k]
-    table = np.column_stack([X, y])
-    center = table.mean(axis=0)
-    center += (table - center).mean(axis=0)  # once more, so that a large offset costs no digits
-    scale = table.std(axis=0)
-    # The spread of a constant column is rounding.
-    scale = np.where(scale > 1e-12 * np.maximum(np.abs(center), 1e-300), scale, 1.0)
-    Z = np.column_stack([np.ones(len(y)), (table - center) / scale])
-    starts, w = np.array([0, len(y)]), np.ones(len(y))
-    moments = fold_moments(Z, Z[:, -1], w, starts, dealt.fold, folds)
+    Z, center, scale = _standardised(X, y)
+    n, products = _fold_products(Z, dealt.fold, folds)
     scatter = None
-    if rows.plan.family == "gaussian" and not scatter_discloses(X, y, rows.rules):
-        scatter = _scatter(Z, starts, dealt.repeats)
+    if rows.plan.family == "gaussian" and not scatter_discloses(Z[:, 1:-1], Z[:, -1], rows.rules):
+        scatter = _scatter(Z, products.sum(axis=0), dealt.repeats)
     return {
         "name": rows.names[k],
-        "n": [int(n) for n in moments.n[0]],
+        "n": n,
         "center": numbers(center),
         "scale": numbers(scale),
         "levels": _levels(rows, X),
         "classes": _classes(rows, y),
-        "products": numbers(triangle_of(moments.G[0])),
+        "products": numbers(triangle_of(products)),
         "copies": int(dealt.copies[0]),
         "scatter": scatter,
     }
 
 
-def _scatter(Z: FloatArray, starts: Any, repeats: Any) -> dict[str, Any]:
-    """Return how far residuals scatter around the dataset's own fit."""
-    found = Scatter.of_rows(Z[:, :-1], Z[:, -1], np.ones(len(Z)), starts, repeats)
+def _standardised(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return [1, features, target] around their means and in their spreads, with both of these."""
+    Z = np.ones((len(y), X.shape[1] + 2))
+    Z[:, 1:-1], Z[:, -1] = X, y
+    center = np.zeros(Z.shape[1] - 1)
+    for _ in range(2):  # once more, so that a large offset costs no digits
+        more = Z[:, 1:].mean(axis=0)
+        Z[:, 1:] -= more
+        center += more
+    scale = np.sqrt(np.einsum("ij,ij->j", Z[:, 1:], Z[:, 1:]) / len(y))
+    # The spread of a constant column is rounding.
+    scale = np.where(scale > 1e-12 * np.maximum(np.abs(center), 1e-300), scale, 1.0)
+    Z[:, 1:] /= scale
+    return Z, center, scale
+
+
+def _fold_products(Z: FloatArray, fold: IntArray, folds: int) -> tuple[list[int], FloatArray]:
+    """Return the rows of each fold, and sums of products (F, p, p)."""
+    n, products = [], np.zeros((folds, Z.shape[1], Z.shape[1]))
+    for f in range(folds):
+        own = Z[fold == f]
+        n.append(len(own))
+        products[f] = own.T @ own
+    return n, products
+
+
+def _scatter(Z: FloatArray, products: FloatArray, repeats: Any) -> dict[str, Any]:
+    """Return how far residuals scatter around the dataset's own fit; `products` are Z'Z."""
+    rows = np.array([float(len(Z))])
+    moments = Moments.from_products(products[None], rows, rows)
+    starts, w = np.array([0, len(Z)]), np.ones(len(Z))
+    found = Scatter.of_rows(Z[:, :-1], Z[:, -1], w, starts, repeats, moments)
     return {
         "unbiased": numbers(triangle_of(found.unbiased[0])),
         "cautious": numbers(triangle_of(found.cautious[0])),

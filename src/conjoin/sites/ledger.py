@@ -82,8 +82,9 @@ class Identity:
 def _as_numbers(column: nw.Series[Any]) -> FloatArray:
     """Return numbers of a column, so that equal values have equal ones; missing ones are -1/3."""
     if column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        values = column.cast(nw.Float64).fill_null(-1 / 3).to_numpy().astype(np.float64)
-        return np.where(np.isnan(values), -1 / 3, values)
+        values = column.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
+        missing = np.isnan(values)  # nulls become nan
+        return np.where(missing, -1 / 3, values) if missing.any() else values
     numbers: dict[Any, float] = {}
     texts = [str(value) for value in column.to_list()]
     for text in set(texts):

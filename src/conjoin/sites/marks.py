@@ -48,11 +48,11 @@ class Marks:
     feature: IntArray
     rows: BoolArray
 
-    def counts(self, chosen: IntArray) -> FloatArray:
+    def counts(self, chosen: IntArray | None = None) -> FloatArray:
         """Return how many of the chosen rows are in both of two groups (marks, marks)."""
+        some = self.rows if chosen is None else self.rows[chosen]
         # Integers up to 2^24 are exact in single precision, which halves the time.
-        kind = "float32" if len(chosen) < 2**24 else "float64"
-        part: FloatArray = self.rows[chosen].astype(kind)
+        part: FloatArray = some.astype("float32" if len(some) < 2**24 else "float64")
         return np.asarray(part.T @ part, np.float64)
 
     def too_few(self, counts: FloatArray, rows: int, zeros: bool) -> BoolArray:

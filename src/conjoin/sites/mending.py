@@ -7,6 +7,7 @@ rules: those asked, 5, 2 or none. With no folds, errors are estimated by the unb
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -65,11 +66,11 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
     >>> done.findings
     ()
     """
-    X, fold = leaving.X.copy(), leaving.fold.copy()
+    X, fold = np.empty_like(leaving.X), np.empty_like(leaving.fold)
     folds, merged, steps = [], [], []
     found: list[Finding] = []
     for k, dataset in enumerate(leaving.datasets):
-        rows = leaving.dataset == k
+        rows: Any = leaving.dataset == k if len(leaving.datasets) > 1 else slice(None)
         one = leaving.of_dataset(k)
         one, features, words = _merge(one, rules)
         asked = int(one.fold.max(initial=0)) + 1
@@ -98,6 +99,8 @@ def _most_folds(one: Leaving, asked: int, rules: Rules) -> tuple[int, tuple[Find
 
 def _merge(one: Leaving, rules: Rules) -> tuple[Leaving, tuple[str, ...], list[str]]:
     """Merge rare levels of one dataset; return it, the features merged, and sentences."""
+    if not one.levels():
+        return one, (), []
     X = one.X.copy()
     into: dict[str, list[str]] = {}
     while True:
@@ -131,7 +134,7 @@ def _rarest(one: Leaving, rules: Rules) -> int | None:
     """Return the level to merge next: the rarest that is in too small a group; None if none is."""
     values = one.values()
     marks = find_marks(values, one.columns, (*one.sources, one.target))
-    counts = marks.counts(np.arange(len(values)))
+    counts = marks.counts()
     levels = {j for j in one.levels() if one.X[:, j].any()}
     concerned: list[int] = []
     for mark in np.flatnonzero(marks.too_few(counts, rules.rows, rules.zeros).any(axis=1)):

@@ -20,8 +20,7 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.errors import DataError, ReadError
 from conjoin.models.scatter import Scatter
-from conjoin.moments import Basis, Moments
-from conjoin.moments.kept import change
+from conjoin.moments import Basis, Moments, change
 from conjoin.moments.thinning import thin
 from conjoin.result.checked import (
     Fault,

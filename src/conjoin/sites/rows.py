@@ -117,9 +117,10 @@ def read_rows(
     if columns:
         wards, codes = names_and_codes([frame.get_column(name).to_native() for name in columns])
         names = [f"{site}{SEPARATOR}{ward}" for ward in wards]
-    order = np.argsort(codes, kind="stable")
-    X, y, codes = X[order], y[order], codes[order]
-    identity = Identity.of_frame(frame).taking(order)
+    identity = Identity.of_frame(frame)
+    if columns:
+        order = np.argsort(codes, kind="stable")
+        X, y, codes, identity = X[order], y[order], codes[order], identity.taking(order)
     starts = np.searchsorted(codes, np.arange(len(names) + 1))
     dealt = [
         deal_rows(X[i:j], y[i:j], np.array([0, j - i]), 1 if private else plan.folds, plan.seed)
@@ -216,7 +217,8 @@ def _known(
     known = ~(present(target) if kind.is_numeric() else target).is_null()
     for name in by:
         known = known & ~nw.col(name).is_null()
-    kept = frame.filter(known)
+    mask = frame.select(known.alias("known")).get_column("known")
+    kept = frame if mask.all() else frame.filter(mask)
     if not len(kept):
         raise DataError(f"No row has a value of the target {plan.target!r}; check the table.")
     return kept, len(frame) - len(kept)

@@ -122,7 +122,8 @@ def _open_dask(stack: ExitStack, engine: Engine, named: list[str], kind: str) ->
         except ImportError:
             raise _missing("dask", "dask[distributed]") from None
         try:
-            stack.enter_context(Client(engine.scheduler, timeout="10s"))
+            make: Any = Client  # it has no types
+            stack.enter_context(make(engine.scheduler, timeout="10s"))
         except (OSError, ValueError, TimeoutError) as error:
             raise _unreachable("scheduler", engine.scheduler, error) from None
     read = frames.read_csv if kind == "csv" else frames.read_parquet

@@ -168,9 +168,9 @@ class ValidatedJoins:
         change, variance = np.stack([model.loss for model in joint]), np.zeros(len(joins))
         beta = np.stack([model.beta for model in joint])
         for side in (0, 1):
-            own = [known[join[side]] for join in joins]
-            change -= np.stack([model.loss for model in own])
-            moved = beta - np.stack([model.beta for model in own])
+            models = [known[join[side]] for join in joins]
+            change -= np.stack([model.loss for model in models])
+            moved = beta - np.stack([model.beta for model in models])
             Gv = np.stack([sums[side][GV] for sums in sides])
             variance += linalg.quadratic(moved, Gv).sum(axis=1)
         return change, variance

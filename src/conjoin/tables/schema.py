@@ -31,6 +31,8 @@ from conjoin.tables.frame import with_castable_types
 from conjoin.tables.parse import all_fit, is_number
 from conjoin.tables.roles import Roles, close_match
 
+# Rows of which all columns are written at a time: whole rows then stay in the cache.
+BLOCK = 4096
 KIND_WORDS = {
     "number": "a number",
     "flag": "true/false",
@@ -117,8 +119,10 @@ class Schema:
                 _check_length(frame.get_column(e.name), len(e.fill), what)
         selected = self.select(with_castable_types(frame, numbers, dates), what)
         rows = np.empty((len(frame), len(self.inputs)))
-        for j, name in enumerate(self.inputs):
-            rows[:, j] = selected.get_column(name).to_numpy()
+        columns = [selected.get_column(name).to_numpy() for name in self.inputs]
+        for first in range(0, len(rows), BLOCK):
+            for j, column in enumerate(columns):
+                rows[first : first + BLOCK, j] = column[first : first + BLOCK]
         if not np.isfinite(rows).all():
             j = int(np.argmin(np.isfinite(rows).all(axis=0)))
             infinite = np.isinf(rows[:, j]).any()

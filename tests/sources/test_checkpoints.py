@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import conjoin
-from conjoin.checkpoints import checkpointing, digest, remembered, remembered_array
 from conjoin.errors import ArgumentError
+from conjoin.sources.checkpoints import checkpointing, digest, remembered, remembered_array
 
 SCRIPT = """
 import sys
@@ -31,7 +31,7 @@ def run(*arguments, script=SCRIPT):
     )
 
 
-def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, monkeypatch):
     folder = tmp_path / "run"
     killed = run(tmp_path / "never.json", folder)
     while killed.poll() is None and len(list(folder.glob("*.npz"))) < 4:
@@ -41,9 +41,9 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path):
     assert killed.returncode == -signal.SIGKILL
     assert not (tmp_path / "never.json").exists()
     before = len(list(folder.glob("*.npz")))
-    resumed, whole = run(tmp_path / "a.json", folder), run(tmp_path / "b.json")
-    words = resumed.communicate()[1]
-    whole.communicate()
+    words = run(tmp_path / "a.json", folder).communicate()[1]
+    monkeypatch.setattr(sys, "argv", ["script", str(tmp_path / "b.json")])
+    exec(SCRIPT, {})  # here, and without a checkpoint
     assert f"{before} finished steps were taken over" in words
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
