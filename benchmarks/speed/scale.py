@@ -7,7 +7,8 @@ Datasets have linear targets with noise 1. Datasets of a cluster share their slo
 standard normal; the level is the same everywhere. `partition` runs with `learner="linear"` on a
 table in memory. Its clusters are compared with the true ones by the adjusted Rand index.
 
-Each case runs in a process of its own, with one thread for linear algebra. Its clock starts when modules are loaded
+Each case runs in a process of its own, with one thread for linear algebra. Its clock starts when
+modules are loaded
 and the table is made. Memory is the highest resident size of the process, the table and all modules
 included. The errors of all strategies are asked for afterwards, since they take time of their own:
 the partition is searched for again outside held-out rows.
