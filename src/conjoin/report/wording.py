@@ -326,7 +326,8 @@ def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linea
 # --- probabilities of classes --------------------------------------------------------------------
 
 UNKNOWN_SCORES = (
-    "The quality of the probabilities is not known: the model file was written without it."
+    "The quality of the probabilities is not known: it needs rows, and neither this model file nor "
+    "files of sites have any."
 )
 
 
