@@ -15,10 +15,8 @@ from mkdocs.structure.files import File, Files
 
 from scripts import gallery, site_pages
 
-# A link or an image whose target is a file of the repository outside docs.
-OUTSIDE = re.compile(
-    r"(!?)\[([^\]]*)\]\((?:\.\./)+((?!tutorials|gallery|reference)[^)#\s]+)(?:#[^)]*)?\)"
-)
+# A link or an image whose target is in a folder above that of the page.
+ABOVE = re.compile(r"(!?)\[([^\]]*)\]\(((?:\.\./)+)([^)#\s]+)(?:#[^)]*)?\)")
 # The same in files that stand at the root of the repository.
 FROM_ROOT = re.compile(
     r"(!?)\[([^\]]*)\]\(((?:benchmarks|src|experiments|CONTRIBUTING|CITATION)[^)\s]*)\)"
@@ -48,13 +46,20 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     """Turn links to files outside docs into their names; the site has no such files."""
-    if page.file.src_uri in ("changelog.md", "speed.md"):
-        markdown = FROM_ROOT.sub(_outside, markdown)
-    return OUTSIDE.sub(_outside, markdown)
+    uri = str(page.file.src_uri)
+    if uri in ("changelog.md", "speed.md"):
+        markdown = FROM_ROOT.sub(lambda found: _outside(*found.groups()), markdown)
+    depth = uri.count("/")  # so many folders up are still in docs
+
+    def change(found: re.Match[str]) -> str:
+        image, text, up, path = found.groups()
+        return found[0] if up.count("../") <= depth else _outside(image, text, path)
+
+    return ABOVE.sub(change, markdown)
 
 
-def _outside(found: re.Match[str]) -> str:
-    image, text, path = found.groups()
+def _outside(image: str, text: str, path: str) -> str:
+    """Return what stands for a link or an image of a file that the site does not have."""
     if image:
         return f"![{text}](images/{Path(path).name})"
     return f"`{path}`" if text == path else f"{text} (`{path}` in the repository)"

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer.main
@@ -78,3 +79,16 @@ def test_a_broken_link_and_a_foreign_script_are_found(tmp_path: Path):
 def test_tutorials_show_what_they_print(page):
     if page.stem != "index":
         assert "```text\n```" not in page.read_text(encoding="utf-8")
+
+
+def test_links_to_other_pages_of_the_site_stay_links():
+    hooks = pytest.importorskip("scripts.site_hooks", reason="needs mkdocs (extra docs)")
+
+    def changed(text, uri):
+        page = SimpleNamespace(file=SimpleNamespace(src_uri=uri))
+        return hooks.on_page_markdown(text, page)
+
+    assert changed("[time](../time.md#gaps)", "tutorials/stores.md") == "[time](../time.md#gaps)"
+    told = "the rows (`benchmarks/rows.csv` in the repository)"
+    assert changed("[the rows](../benchmarks/rows.csv)", "time.md") == told
+    assert changed("[the rows](../../benchmarks/rows.csv)", "tutorials/stores.md") == told

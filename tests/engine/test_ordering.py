@@ -176,3 +176,13 @@ def test_verdicts_on_classes_and_counts_allow_for_persons():
         found = conjoin.compare(*parts, repeat="who", **ask)
         low, high = np.diff([plain.interval, found.interval], axis=1)[:, 0]
         assert high > 1.2 * low, kind
+
+
+def test_equal_rows_of_two_days_are_no_copies():
+    data = table()
+    x, y, day = data["x"].copy(), data["y"].copy(), data["day"].copy()
+    x[1], y[1] = x[0], y[0]  # another day
+    x[3], y[3], day[3] = x[2], y[2], day[2]  # the same day
+    data = {**data, "x": x, "y": y, "day": day}
+    assert find(data).analysis.copies == 2
+    assert find(data, time="day").analysis.copies == 1

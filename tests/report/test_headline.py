@@ -94,6 +94,8 @@ def test_plain_models_that_are_as_good_are_the_advice():
         "the standard error (RMSE 10); strategy 'clusters' predicts with these models."
     )
     assert advice(given("auto", **{**USUAL, "searched": 101.1})) == "auto"
+    *_, predicts = headline(given("auto", **{**USUAL, "auto": 105.0, "searched": 100.0}))
+    assert "an average of all strategies that has a higher error here (RMSE 10.25)" in predicts
     assert advice(given("partial", **{**USUAL, "partial": 105.0, "searched": 100.0})) == "partial"
 
 

@@ -25,8 +25,16 @@ def test_reasons_follow_from_held_out_errors_and_verdicts():
     assert kind(-0.5) == kind(0.9) == kind(None) == "same"
     assert kind(2.0) == kind(2.0, verdict="join") == "worse"
     assert kind(0.0, verdict="apart") == "worse"
-    assert kind(2.0, joined=False) == kind(-0.5, joined=False, verdict="apart") == "apart"
-    assert kind(0.5, joined=False) == kind(-2.0, joined=False) == "no gain"
+    assert kind(2.0, joined=False) == kind(0.5, joined=False, verdict="apart") == "apart"
+    assert kind(0.5, joined=False) == kind(-0.5, joined=False) == "no gain"
+
+
+def test_a_reason_does_not_deny_the_number_beside_it():
+    assert kind(-0.5, verdict="apart") == kind(-2.0, verdict="apart") == "against"
+    assert kind(-0.5, joined=False, verdict="apart") == "verdict"
+    assert kind(-2.0, joined=False) == "despite"
+    assert kind(None, verdict="apart") == "worse"
+    assert kind(None, joined=False, verdict="apart") == "apart"
 
 
 @pytest.mark.parametrize("result", [results.hostile, results.counts, lambda: results.choices(2)])

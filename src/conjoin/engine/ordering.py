@@ -59,10 +59,29 @@ def deal_in_order(data: DatasetCollection, request: Question, folds: int) -> tup
         return dealt, folds
     persons = 0 if order.who is None else _count_persons(data, order.who, str(request.repeat))
     if order.time is not None:
+        dealt = _with_copies_at_one_time(dealt, order.time, data.starts)
         return _deal_forward(dealt, order, request, folds)
     assert order.who is not None  # one of the two was asked for
     folds = min(folds, persons)
     return deal_together(dealt, order.who, data.starts, folds), folds
+
+
+def _with_copies_at_one_time(dealt: Dealt, time: FloatArray, starts: IntArray) -> Dealt:
+    """Return dealt rows of which only those at the same time are copies of each other.
+
+    Two days of a store can be equal in all columns but the date, which may be left out.
+    """
+    if dealt.repeats is None:
+        return dealt
+    K = len(starts) - 1
+    some = np.flatnonzero(dealt.repeats > 1)
+    dataset = np.repeat(np.arange(K), np.diff(starts))[some]
+    rows = np.column_stack([dataset, dealt.rank[some], time[some]])
+    kinds, kind, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    repeats = np.ones(len(time), dtype=np.int64)
+    repeats[some] = count[kind.ravel()]
+    copies = np.bincount(kinds[:, 0].astype(np.int64), count - 1, minlength=K).astype(np.int64)
+    return replace(dealt, copies=copies, repeats=repeats if copies.any() else None)
 
 
 def _count_persons(data: DatasetCollection, who: IntArray, name: str) -> int:

@@ -65,19 +65,26 @@ def ledger_facts(view: View, lines: Sequence[Any]) -> list[dict[str, Any]]:
 
 # --- reasons -------------------------------------------------------------------------------------
 
+BY_SEARCH = "joined by the search"  # against what the two alone say
 # Why a join was made or refused, in a few words and as the start of a sentence.
 WHY = {
     "better": "joined: better together",
     "same": "joined: no difference",
-    "worse": "joined by the search",
+    "worse": BY_SEARCH,
+    "against": BY_SEARCH,
     "apart": "apart: better apart",
+    "verdict": "apart: the verdict",
+    "despite": "apart by the search",
     "no gain": "apart: no gain shown",
 }
 REASONS = {
     "better": "Joined: they predict better together",
     "same": "Joined: no difference between them could be shown",
     "worse": "Joined by the search over all datasets, although alone they predict worse together",
+    "against": "Joined by the search over all datasets, although the verdict on the two is 'apart'",
     "apart": "Kept apart: they predict better apart",
+    "verdict": "Kept apart: the verdict on the two is 'apart'",
+    "despite": "Kept apart by the search over all datasets, although they predict better together",
     "no gain": "Kept apart: no gain from joining could be shown",
 }
 
@@ -94,11 +101,15 @@ def join_kind(found: Mapping[str, Any], *, joined: bool, verdict: str) -> str:
     lower = higher = False
     if change is not None and spread is not None:
         lower, higher = change < -spread, change > spread
+    if verdict == "apart" and not higher:
+        # The reason may not say of the error what the number beside it denies.
+        if change is not None and change < 0:
+            return "against" if joined else "verdict"
+        return "worse" if joined else "apart"
     if joined:
-        if lower or (verdict == "join" and not higher):
-            return "better"
-        return "worse" if higher or verdict == "apart" else "same"
-    return "apart" if higher or verdict == "apart" else "no gain"
+        better = lower or (verdict == "join" and not higher)
+        return "better" if better else "worse" if higher else "same"
+    return "apart" if higher else "despite" if lower else "no gain"
 
 
 def reason(kind: str, found: Mapping[str, Any], measure: Measure) -> str:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from conjoin.report.joins import BY_SEARCH
 from conjoin.report.learners import judged_in_words, judged_note
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import (
@@ -304,11 +305,12 @@ def gain_note(measure: Measure) -> str:
 
 def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linear") -> list[str]:
     """Say how to read the lines of a ledger, with what they need and no more."""
-    notes = [
-        gain_note(measure),
-        "Joined datasets either predict better together, or no difference between them could be "
-        "shown.",
-    ]
+    notes = [gain_note(measure)]
+    if not any(line.get("why") == BY_SEARCH for line in lines):
+        notes.append(
+            "Joined datasets either predict better together, or no difference between them could "
+            "be shown."
+        )
     if len(lines) > 1 and any(line["adjusted_p"] is not None for line in lines):
         notes.append(ADJUSTED)
     judged = judged_note(lines, learner)
