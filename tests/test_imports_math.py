@@ -14,6 +14,7 @@ ABOVE = ("tables", "sources", "result", "engine", "api", "estimators", "report",
 FIRST = (
     "conjoin.api",
     "conjoin.api.described",
+    "conjoin.api.option_checks",
     "conjoin.api.request",
 )  # options: no numbers, before all other rooms
 LOAD = """

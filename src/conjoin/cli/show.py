@@ -146,10 +146,10 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _console(width: int = PLAIN_WIDTH) -> Console:
+def _console(width: int | None = None) -> Console:
     """Return the console; a file has lines of `width`, since nothing says how wide it is read."""
     console = _Console()
-    return console if console.is_terminal else _Console(width=width)
+    return console if console.is_terminal else _Console(width=width or PLAIN_WIDTH)
 
 
 def _section(console: Console, title: str, table: Table) -> None:

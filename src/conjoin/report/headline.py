@@ -43,8 +43,6 @@ MODELS_OF = {
     "intercept": "one model for all datasets, with one level per dataset",
     "linear": BORROWED,
 }
-# Plain models that need no search.
-SIMPLER_THAN_CLUSTERS = ("pooled", "separate")
 # The same for models of a learner; {} is what it trains.
 LEARNED_MODELS_OF = {
     "auto": "{} and lines averaged, with strength borrowed between datasets",
@@ -336,8 +334,8 @@ def _plain_models(facts: Facts) -> list[str]:
     than = change(plain["shown"], ours["shown"], f"with '{strategy}'")
     again = ", with the partition searched again in every fold" if key == SEARCHED else ""
     found = f"{measure.short} {error_text(plain['shown'], 4)}{again}"
-    simpler = min(SIMPLER_THAN_CLUSTERS, key=lambda other: _error_of(strategies, other))
-    if _error_of(strategies, simpler) < _error_of(strategies, key):
+    simpler = _better_than_clusters(strategies, key)
+    if simpler is not None:
         lower = strategies[simpler]["shown"]
         than = change(lower, ours["shown"], f"with '{strategy}'")
         return [
@@ -346,6 +344,19 @@ def _plain_models(facts: Facts) -> list[str]:
             f"higher error: {found}."
         ]
     return [f"If you prefer plain models, train {models_in_words(clusters)}: {found}, {than}."]
+
+
+def _better_than_clusters(strategies: Facts, key: str) -> str | None:
+    """Return which models without a search are better than the clusters' (`key`); often None.
+
+    One model for all is simpler, so it need not be better by much. A model for each dataset is
+    not, so it has to be better by two standard errors.
+    """
+    pooled, separate, own = (_error_of(strategies, one) for one in ("pooled", "separate", key))
+    spread = strategies[key]["standard_error"] or 0.0
+    if separate < min(pooled, own - 2 * spread):
+        return "separate"
+    return "pooled" if pooled < own else None
 
 
 def _error_of(strategies: Facts, name: str) -> float:

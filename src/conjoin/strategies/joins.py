@@ -259,7 +259,7 @@ def _small_unions_first(joins: Sequence[Join]) -> list[int]:
     Joins of one branch of a tree come one after the other, so that few sums are kept at a time.
 
     >>> _small_unions_first([((0,), (1,)), ((2,), (3,)), ((4,), (5,)), ((0, 1), (2, 3))])
-    [2, 0, 1, 3]
+    [0, 1, 3, 2]
     """
     made = {_union(join): i for i, join in enumerate(joins)}
     found: dict[int, None] = {}
