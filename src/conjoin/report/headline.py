@@ -297,7 +297,7 @@ def _what_predicts(facts: Facts) -> list[str]:
     plain = facts["strategies"][_plain_key(facts)]
     lower = (plain["error"] or 0.0) > (auto["error"] or 0.0)
     does = "does as well, within the standard error" if lower else "does no better"
-    if not is_best(auto):
+    if not lower and not is_best(auto):
         does = "has a higher error here"
     return [
         f"Predictions use strategy 'auto', an average of all strategies that {does} "
