@@ -13,8 +13,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,20 @@ def run(page: Path) -> Iterator[Printed]:
             if line.group(2):
                 start, end = line.start(2) + offset, line.end(2) + offset
                 yield Printed(line.group(1), line.group(2), start, end, printed)
+
+
+def run_apart(page: Path) -> list[Printed]:
+    """Run the examples of a page in a process of its own, and return what each prints.
+
+    Java keeps the working folder in which it was started, so files of a page for Spark are found
+    only if nothing before the page has started Java.
+    """
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(_run_all, page).result()
+
+
+def _run_all(page: Path) -> list[Printed]:
+    return list(run(page))
 
 
 def run_python(code: str, names: dict[str, Any]) -> str:

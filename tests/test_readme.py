@@ -5,7 +5,7 @@ import re
 import pytest
 
 from scripts import page_examples
-from scripts.page_examples import ROOT, Printed, blocks, pages, run
+from scripts.page_examples import ROOT, Printed, blocks, pages, run, run_apart
 from scripts.refresh_outputs import refreshed
 
 README = ROOT / "README.md"
@@ -24,7 +24,8 @@ def test_examples_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").symlink_to(ROOT / "src")  # for the bundled tables
     compared = 0
-    for one in run(page):
+    for_spark = "import SparkSession" in page.read_text(encoding="utf-8")
+    for one in run_apart(page) if for_spark else run(page):
         if one.shown:
             assert one.agrees, f"The page shows\n{one.shown}\nbut this was printed:\n{one.printed}"
             compared += 1

@@ -36,9 +36,8 @@ def write_site(folder: Path, name: str, table: dict, plan: Plan) -> dict[str, st
     return {"table": f"{place}/rows.csv", "name": name, "plan": f"{place}/plan.json"}
 
 
+@pytest.mark.skipif(find_spec("flwr") is not None, reason="only where Flower is not installed")
 def test_without_flower_a_sentence_says_what_to_install():
-    if find_spec("flwr") is not None:
-        pytest.skip("Flower is installed")
     with pytest.raises(ConjoinError, match=r"pip install conjoin\[flower\]"):
         flower.client_app()
 

@@ -11,7 +11,7 @@ import pytest
 import conjoin
 from benchmarks.arena.data import shared_data
 from conjoin.datasets import load_seoul_bikes
-from conjoin.sites import carry, make_plan
+from conjoin.sites import Plan, carry, make_plan
 from tests.sites.clinics import (
     Tables,
     coefficient_difference,
@@ -54,7 +54,7 @@ def occupations(rows: int = 1500) -> Tables:
     try:
         path = shared_data() / "bench" / "adult-income" / "adult_income.csv.gz"
     except FileNotFoundError:
-        pytest.skip("the shared data are not here")
+        pytest.skip("needs the folder shared/data beside the repository")
     table: Any = pd.read_csv(path)
     table = table[table["occupation"] != "?"]
     kinds = table["occupation"].value_counts().index[:9]
@@ -99,18 +99,22 @@ def test_nine_sites_that_lack_different_columns(tmp_path):
     assert coefficient_difference(found, pooled) < 1e-6
 
 
+def check_rounds(tables: Tables, plan: Plan, folder: Path) -> None:
+    """Decide over a folder, and compare with rows in one place."""
+    found = conjoin.partition(export_all(tables, plan, folder))
+    difference = largest_difference(found, partition_of_rows(tables, plan))
+    print(f"largest difference {difference:.1e}, {rounds_in(folder)} rounds")
+    assert difference < 1e-6
+    assert rounds_in(folder) <= 2 * carry.USUAL_ROUNDS
+
+
 def test_nine_sites_of_classes(quick, tmp_path):
     tables = occupations()
     plan = make_plan(
         {**EARNERS, "income": {"type": "class", "classes": ["<=50K", ">50K"]}}, "income", folds=2
     )
     quick(tables, plan, tmp_path)
-    found = conjoin.partition(export_all(tables, plan, tmp_path))
-    difference = largest_difference(found, partition_of_rows(tables, plan))
-    print(f"largest difference {difference:.1e}")
-    assert difference < 1e-6
-    print(f"{rounds_in(tmp_path)} rounds")
-    assert rounds_in(tmp_path) <= 2 * carry.USUAL_ROUNDS
+    check_rounds(tables, plan, tmp_path)
 
 
 def test_nine_sites_of_counts(quick, tmp_path):
@@ -119,9 +123,4 @@ def test_nine_sites_of_counts(quick, tmp_path):
     described = {name: WEATHER[name] for name in columns}
     plan = make_plan({**described, "rented_bikes": "count"}, "rented_bikes", folds=2)
     quick(tables, plan, tmp_path)
-    found = conjoin.partition(export_all(tables, plan, tmp_path))
-    difference = largest_difference(found, partition_of_rows(tables, plan))
-    print(f"largest difference {difference:.1e}")
-    assert difference < 1e-6
-    print(f"{rounds_in(tmp_path)} rounds")
-    assert rounds_in(tmp_path) <= 2 * carry.USUAL_ROUNDS
+    check_rounds(tables, plan, tmp_path)

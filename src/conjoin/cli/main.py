@@ -23,7 +23,17 @@ from conjoin.api.request import (
 from conjoin.checks import check_choice
 from conjoin.cli.check import NEEDS_A_LOOK, check
 from conjoin.cli.notes import notes
-from conjoin.cli.options import Json, Model, Query, Rule, Sources, Trust, UnsafeQuery, takes
+from conjoin.cli.options import (
+    ByAsFitted,
+    Json,
+    Model,
+    Query,
+    Rule,
+    Sources,
+    Trust,
+    UnsafeQuery,
+    takes,
+)
 from conjoin.cli.paper import app as paper
 from conjoin.cli.reproduce import reproduce
 from conjoin.cli.sites import app as sites
@@ -312,16 +322,7 @@ def predict(
 def assign(
     model: Model,
     data: Sources,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            "-b",
-            metavar="COLUMN",
-            help="Column that names the dataset of a row; by default as at fitting, else each file "
-            "is a dataset.",
-        ),
-    ] = None,
+    by: ByAsFitted = None,
     save: Annotated[
         Path | None,
         typer.Option("--save", metavar="FILE", help="File to write all models to (JSON)."),

@@ -41,6 +41,16 @@ Trust = Annotated[
         "repeatable. The error without it lists them.",
     ),
 ]
+ByAsFitted = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        "-b",
+        metavar="COLUMN",
+        help="Column that names the dataset of a row; by default as at fitting, else each file is "
+        "a dataset.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Rule = Annotated[
     str | None,

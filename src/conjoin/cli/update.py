@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from conjoin.cli.notes import notes
-from conjoin.cli.options import Json, Model, Query, UnsafeQuery
+from conjoin.cli.options import ByAsFitted, Json, Model, Query, UnsafeQuery
 
 
 def update(
@@ -33,16 +33,7 @@ def update(
             "not exceed its standard error.",
         ),
     ] = False,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            "-b",
-            metavar="COLUMN",
-            help="Column that names the dataset of a row; by default as at fitting, else each file "
-            "is a dataset.",
-        ),
-    ] = None,
+    by: ByAsFitted = None,
     query: Query = None,
     unsafe_query: UnsafeQuery = False,
     as_json: Json = False,

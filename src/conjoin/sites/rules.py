@@ -58,8 +58,8 @@ class Rules:
 
     Examples
     --------
-    >>> Rules().rows, Rules(rows=20).stricter_than_default()
-    (11, True)
+    >>> Rules().rows, Rules(rows=20).looser()
+    (11, ())
     >>> Rules(rows=5).looser()
     ('rows is 5, the default is 11',)
     """
@@ -95,10 +95,6 @@ class Rules:
             if mine < yours if one.name == "rows" else mine > yours:
                 found.append(f"{one.name} is {mine:g}, {words} is {yours:g}")
         return tuple(found)
-
-    def stricter_than_default(self) -> bool:
-        """Say whether the rules differ from the default ones and allow nothing more."""
-        return self != Rules() and not self.looser()
 
     def check(self, i_know: bool = False) -> None:
         """Refuse limits below the default ones.
