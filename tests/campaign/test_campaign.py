@@ -120,6 +120,16 @@ FOUND = {
         time=True,
         steps=("frames", "ledger", "report"),
     ),
+    "no rows outside a fold, for k-means": Case(seed=952, rows=2, method="kmeans", folds=5),
+    "half a character in the name of a column": Case(seed=2195, rows=1, column_names=("\ud800",)),
+    "a mean of counts that is zero": Case(
+        seed=775,
+        rows=2,
+        columns=("lognormal",),
+        target="count",
+        quirk="rare",
+        intercept=False,
+    ),
 }
 
 

@@ -96,6 +96,8 @@ def kmeans(moments: Moments, seed: int = 0) -> IntArray:
     points = points / np.where(spread > 0, spread, 1.0)
     n, p = float(moments.n.sum()), moments.p
     best, best_score = np.zeros(len(points), dtype=int), np.inf
+    if n <= 0:  # no rows are outside a fold
+        return best
     for k in range(1, min(len(points), MOST_CLUSTERS) + 1):
         # Points that are equal leave clusters empty, and distances of zero between centres.
         with np.errstate(invalid="ignore"), warnings.catch_warnings():

@@ -34,6 +34,8 @@ LARGEST_EXPONENT = 700.0
 # Above this eta (a mean of 1e13) the Poisson mean grows linearly, so that a step that is too long
 # cannot overflow. Real counts stay far below; a smaller bound would bend fits of large counts.
 LARGEST_COUNT_LOG = 30.0
+# Below this eta (a mean of 1e-87) the variance stays what it is: Pearson's statistic divides by it.
+LEAST_COUNT_LOG = -200.0
 
 
 class RowDerivatives(NamedTuple):
@@ -109,7 +111,7 @@ def _poisson_loss(y: FloatArray, eta: FloatArray) -> FloatArray:
 def _poisson(y: FloatArray, eta: FloatArray) -> RowDerivatives:
     """Return the derivatives of half the deviance."""
     beyond = np.maximum(eta - LARGEST_COUNT_LOG, 0.0)
-    variance = np.exp(eta - beyond)
+    variance = np.exp(np.maximum(eta - beyond, LEAST_COUNT_LOG))
     return RowDerivatives(variance * (1 + beyond) - y, variance)
 
 

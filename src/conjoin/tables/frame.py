@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from conjoin._typing import AnyArray
 from conjoin.errors import DataError
+from conjoin.tables.names import is_utf8
 
 Frame: TypeAlias = "nw.DataFrame[Any] | nw.LazyFrame[Any]"
 
@@ -162,6 +163,9 @@ def _arrow_of_mapping(
 ) -> pa.Table:
     names = [str(name) for name in table]
     check_distinct_columns(names, what)
+    for name in names:
+        if not is_utf8(name):
+            raise DataError(f"The name of column {name!r} of {what} is not valid text; rename it.")
     kept = _columns_to_keep(names, wanted)
     columns = {
         name: _arrow_of_values(values, name, what)
