@@ -1,9 +1,12 @@
 """Classes and counts of rows that stay with an engine: the answer of rows in memory."""
 
+import pickle
+from dataclasses import replace
 from importlib import import_module
 
 import dask.dataframe as dd
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,9 +14,23 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
+from conjoin.api.request import Request
 from conjoin.engine import remote, remote_rows
+from conjoin.engine.remote_cells import EnginePasses
+from conjoin.engine.remote_reading import reduce_lazy
+from conjoin.engine.remote_rows import RemoteRows
+from conjoin.engine.settled_rows import settle_rows
+from conjoin.models.glm_families import BERNOULLI
+from conjoin.models.glm_rows import GlmRows
+from conjoin.models.likelihood import FARTHEST
+from conjoin.models.padded_rows import SortedRows
+from conjoin.models.remote_glm import Ask, answer
+from conjoin.moments import Basis
+from conjoin.tables.roles import Roles
 
 pytestmark = pytest.mark.filterwarnings("ignore::conjoin.errors.ConjoinWarning")
+ROLES = Roles.of("bought", "shop", None, None)
+REQUEST = Request(target="bought", by="shop")
 ASKED = {"by": "shop", "learner": "linear", "folds": 5}
 
 
@@ -114,7 +131,89 @@ def test_dask(table, here, rows_stay):
     assert_same(conjoin.partition(frame, target="bought", **ASKED), here("two classes"))
 
 
+def numbered(n=240):
+    """Rows of two datasets as an engine has them after dealing, and questions about them."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((n, 2)), columns=["x0", "x1"])
+    frame["x2"] = (rng.random(n) < 1 / (1 + np.exp(-frame["x0"]))).astype(float)
+    frame["g0"], frame["w"] = np.where(np.arange(n) < n // 3, "a", "b"), rng.uniform(1, 3, n)
+    frame["rank"], frame["first"] = np.arange(n), 0
+    frame["fold"] = frame["rank"] % 3
+    b, change = np.array([0.1, 0.5, -0.2]), np.array([0.3, 4.0, -3.0])
+    far = 100 * change
+    asked = [
+        Ask("sums", "a", True, (b,)),
+        Ask("sums", "b", False, (b,)),
+        Ask("step", "a", False, (b, change)),
+        Ask("step", "b", False, (b, far)),
+        Ask("loss", "b", True, (np.stack([b, change, -b]),)),
+        Ask("total", "a", False, (b,)),
+        Ask("mass", "b", False, (b,)),
+        Ask("scores", "b", False, (b, np.eye(3))),
+    ]
+    return frame, asked
+
+
+def assert_answers(frame, native, asked):
+    """Compare the answers of passes over an engine's rows with those of rows in memory."""
+    basis = Basis.from_rows(frame[["x0", "x1"]].to_numpy(), frame["x2"].to_numpy())
+    rows = RemoteRows(nw.from_native(native).lazy(), ("g0",), 2, {"a": 0, "b": 1}, 3, 2.0)
+    passes = EnginePasses(settle_rows(rows, (80, 160)), basis, BERNOULLI, 3)
+    passes.position = rows.position
+    found = passes(asked)
+    assert passes.passes == 2  # the long step of b needs sums at its end
+    assert found[3][0][0] < 1
+    for one, parts in zip(asked, found, strict=True):
+        own = frame[frame["g0"] == one.dataset]
+        Z = basis.design(own[["x0", "x1"]].to_numpy())
+        here = SortedRows.one_dataset(Z, own["x2"].to_numpy(), own["w"].to_numpy() / 2.0)
+        cells = GlmRows.of(here, own["fold"].to_numpy(), 3, BERNOULLI)
+        for part, expected in zip(parts, answer(cells, one, FARTHEST), strict=True):
+            assert_allclose(part, expected, rtol=1e-9, atol=1e-9, err_msg=one.kind)
+
+
+def test_a_pass_answers_all_questions(monkeypatch):
+    monkeypatch.setattr(remote_rows, "BATCH_ROWS", 50)
+    frame, asked = numbered()
+    assert_answers(frame, pl.from_pandas(frame.sample(frac=1, random_state=0)), asked)
+
+
 @pytest.mark.slow
-def test_spark(table, here, rows_stay, spark):
-    frame = spark.createDataFrame(columns(table, "bought", {}))
-    assert_same(conjoin.partition(frame, target="bought", **ASKED), here("two classes"))
+@pytest.mark.filterwarnings("error::conjoin.errors.ConjoinWarning")  # workers do the work
+def test_spark_answers_where_the_rows_are(spark):
+    frame, asked = numbered()
+    assert_answers(frame, spark.createDataFrame(frame), asked)
+
+
+def test_boosted_trees_of_classes_need_rows_in_memory(table, rows_stay, monkeypatch):
+    frame = columns(table, "bought", {}).drop(columns=["c", "kind"])
+    lazy = pl.from_pandas(frame).lazy()
+    monkeypatch.setattr("conjoin.engine.learner_choice.AUTO_LEARNS", True)
+    with pytest.warns(conjoin.errors.ConjoinWarning, match="600 rows are too many; models are"):
+        found = reduce_lazy(lazy, ROLES, REQUEST, alone=False)
+    assert found is not None and found.cells is not None
+    monkeypatch.setattr(remote, "MOST_VALUES", 600 * 4)
+    assert reduce_lazy(lazy, ROLES, replace(REQUEST, engine="dask"), alone=False) is None
+
+
+def test_errors_of_classes_are_those_of_rows_in_memory(table, rows_stay):
+    frame = columns(table, "bought", {})
+    many = np.arange(len(frame)).astype(str)
+    cases = [
+        ({"bought": "yes"}, {}, "Target 'bought' has one class in all rows, 'yes'"),
+        ({"bought": many}, {}, "Target 'bought' has 600 classes in 600 rows"),
+        ({"bought": -1.0 * (many == "3")}, {"family": "poisson"}, "which cannot be negative"),
+    ]
+    for change, options, words in cases:
+        lazy = pl.from_pandas(frame.assign(**change)).lazy()
+        with pytest.raises(conjoin.ConjoinError, match=words):
+            conjoin.partition(lazy, target="bought", **ASKED, **options)
+
+
+def test_a_pickle_has_no_rows(table, rows_stay):
+    lazy = pl.from_pandas(columns(table, "bought", {})[["shop", "a", "b", "bought"]]).lazy()
+    found = conjoin.partition(lazy, target="bought", **ASKED)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.clusters == found.clusters
+    with pytest.raises(conjoin.ConjoinError, match="rows of this result stayed with an engine"):
+        again.ledger()

@@ -14,6 +14,7 @@ from conjoin.engine.finished import checkpoint_of
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
 from conjoin.engine.kept import reduce_rows, refuse_what_needs_rows
 from conjoin.engine.remote import Reduced
+from conjoin.engine.remote_cells import keep_open
 from conjoin.engine.remote_reading import reduce_lazy
 from conjoin.errors import ArgumentError
 from conjoin.sites.folder import as_study
@@ -71,7 +72,10 @@ def _opened(
         if engine is not None and engine.name != "duckdb":
             frame = stack.enter_context(open_with(engine, data, request.query))
             roles = _roles(request, request.by)
-            yield _read_table(frame, roles, request, request.columns, rows_needed, alone)
+            lazy = _read_table(frame, roles, request, request.columns, rows_needed, alone)
+            yield lazy
+            if isinstance(lazy, Reduced):
+                keep_open((lazy, lazy.fewer), stack)
             return
         opened = open_source(
             data,

@@ -5,8 +5,10 @@ likelihood asks of its rows (`models.remote_glm`). All questions that are open a
 answered by one pass: each batch of rows adds its part of every sum, where the rows are.
 """
 
+import weakref
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +17,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.remote_rows import Batch
 from conjoin.engine.settled_rows import Passable, settle_rows
+from conjoin.errors import ArgumentError
 from conjoin.families import Response
 from conjoin.models.glm_families import GlmFamily, contrasts, family_of
 from conjoin.models.glm_rows import GlmRows, halved
@@ -91,9 +94,15 @@ class EnginePasses:
     """Answers rounds of questions by passes over the rows."""
 
     def __init__(self, rows: Passable, basis: Basis, family: GlmFamily, folds: int) -> None:
-        self.rows, self.basis, self.family, self.folds = rows, basis, family, folds
+        self.rows: Passable | None = rows
+        self.basis, self.family, self.folds = basis, family, folds
         self.position: dict[str, int] = {}
         self.passes = 0
+        self.source: Any = None  # what keeps the engine open
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: no rows."""
+        return {**vars(self), "rows": None, "source": None}
 
     def __call__(self, asked: Sequence[Ask]) -> list[Arrays]:
         """Return the answers to questions, in their order, from one pass.
@@ -117,6 +126,11 @@ class EnginePasses:
 
     def _pass(self, asked: Sequence[Ask]) -> list[Arrays]:
         """Add up the parts of all batches."""
+        if self.rows is None:
+            raise ArgumentError(
+                "The rows of this result stayed with an engine, and a pickle has no way to them; "
+                "ask for verdicts and errors before pickling, or save() the result."
+            )
         of_dataset: dict[int, list[tuple[int, Ask]]] = defaultdict(list)
         for number, one in enumerate(asked):
             of_dataset[self.position[one.dataset]].append((number, one))
@@ -168,6 +182,26 @@ def cells_of_engine(table: "Reduced", response: Response) -> RemoteCells:
     start = np.zeros((len(table.basis.center) + 1) * family.m)
     start[: family.m] = _intercept(family, total, float(table.folds.w.sum()))
     return RemoteCells(cells, start, passes)
+
+
+class _Open:
+    """An engine that is open as long as this is there."""
+
+
+def keep_open(tables: Sequence["Reduced | None"], engine: ExitStack) -> None:
+    """Close an engine when no table can ask it any more: verdicts are computed when asked for."""
+    cells = [one.cells for one in tables if one is not None and one.cells is not None]
+    if not cells:
+        return
+    source, opened = _Open(), engine.pop_all()
+    for one in cells:
+        one.carrier.source = source
+    weakref.finalize(source, _close, opened)
+
+
+def _close(engine: ExitStack) -> None:
+    with suppress(Exception):  # at the end of the process the engine may be gone already
+        engine.close()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import narwhals as nw
 import numpy as np
@@ -158,27 +159,63 @@ def _by_dask(frame: Any, read: Reader, work: Callable[[Batch], Found]) -> Iterat
 def _by_spark(
     frame: nw.LazyFrame[Any], read: Reader, work: Callable[[Batch], Found]
 ) -> Iterator[Found]:
-    """Do the work on the executors of Spark; here if they lack conjoin or what the work needs."""
+    """Do the work on the executors of Spark; here, batch by batch, if they lack what it needs."""
     from pyspark.errors import PySparkException
 
-    def of_parts(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for table in _longer(parts):
-            found = pickle.dumps(work(read(nw.from_native(table, eager_only=True))))
-            yield pa.RecordBatch.from_pydict({"found": pa.array([found], pa.binary())})
-
-    native: Any = frame.to_native()
+    if not spark_can_work(frame.to_native()):
+        yield from _here(frame, read, work)
+        return
     try:
-        rows = native.mapInArrow(of_parts, "found binary").collect()
+        rows = _mapped(frame.to_native(), lambda table: work(read(table)))
     except (PySparkException, pickle.PicklingError) as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        warn_caller(
-            f"Spark's workers could not do the work ({lines[-1].strip()[:120] if lines else ''}), "
-            "so rows come here in batches, which is slower; install conjoin on the workers."
-        )
+        _warn_of_workers(error)
         yield from _here(frame, read, work)
         return
     for row in rows:
         yield pickle.loads(bytes(row["found"]))
+
+
+def spark_can_work(native: Any) -> bool:
+    """Say whether the executors of Spark have conjoin; it is tried once for each session."""
+    from pyspark.errors import PySparkException
+
+    session = native.sparkSession
+    if session not in _ABLE:
+        try:
+            _mapped(native.limit(1), _try_names)
+            _ABLE[session] = True
+        except PySparkException as error:
+            _warn_of_workers(error)
+            _ABLE[session] = False
+    return _ABLE[session]
+
+
+_ABLE: "WeakKeyDictionary[Any, bool]" = WeakKeyDictionary()
+
+
+def _try_names(table: nw.DataFrame[Any]) -> int:
+    """Work that needs no more than conjoin."""
+    return len(table)
+
+
+def _mapped(native: Any, work: Callable[[nw.DataFrame[Any]], Any]) -> Any:
+    """Return what some work finds in the parts of a Spark frame, pickled."""
+
+    def of_parts(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for table in _longer(parts):
+            found = pickle.dumps(work(nw.from_native(table, eager_only=True)))
+            yield pa.RecordBatch.from_pydict({"found": pa.array([found], pa.binary())})
+
+    return native.mapInArrow(of_parts, "found binary").collect()
+
+
+def _warn_of_workers(error: Exception) -> None:
+    lines = [line.strip() for line in str(error).splitlines() if "Error: " in line]
+    reason = f" ({lines[-1][:120]})" if lines else ""
+    warn_caller(
+        f"Spark's workers cannot do the work{reason}, so rows come here in batches, which is "
+        "slower. Install conjoin for their Python, which PYSPARK_PYTHON names."
+    )
 
 
 def _longer(parts: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

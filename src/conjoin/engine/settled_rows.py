@@ -36,7 +36,7 @@ def settle_rows(rows: RemoteRows, sizes: Sequence[int]) -> Passable:
     """Return the same rows where they are quick to go through; `sizes` are those of datasets."""
     engine = rows.dealt.implementation
     native: Any = rows.columns(rows.dealt).to_native()
-    if engine.is_pyspark():
+    if engine.is_pyspark() and remote_rows.spark_can_work(native):
         from pyspark import StorageLevel
 
         return replace(rows, dealt=nw.from_native(native.persist(StorageLevel.DISK_ONLY)))

@@ -47,6 +47,15 @@ class RoundDesk:
         for ask, found in known:
             self._learn(ask, found)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all but the lock."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it up again, with a lock of its own."""
+        vars(self).update(state)
+        self._lock = threading.RLock()
+
     def _learn(self, ask: Ask, found: Arrays) -> None:
         """Keep an answer; that to a step holds the sums at its end as well."""
         self._known[ask.key] = found
