@@ -101,6 +101,14 @@ def usable_cores() -> int:
     return min(int(asked), _processors()) if asked.isdigit() and int(asked) else _processors()
 
 
+def memory_bytes() -> float:
+    """Return the memory of this machine; infinite where that is not known."""
+    names = "SC_PHYS_PAGES", "SC_PAGE_SIZE"
+    if not all(name in getattr(os, "sysconf_names", {}) for name in names):
+        return float("inf")
+    return float(os.sysconf(names[0])) * os.sysconf(names[1])
+
+
 def _processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

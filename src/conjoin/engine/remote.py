@@ -24,6 +24,8 @@ from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
 from conjoin.engine.remote_rows import RemoteRows
 from conjoin.engine.remote_sums import form_sums, kept_of
 from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
+from conjoin.errors import DataError
+from conjoin.execution import memory_bytes
 from conjoin.families import Response
 from conjoin.moments import Basis, Moments
 from conjoin.tables.checks import (
@@ -46,9 +48,11 @@ if TYPE_CHECKING:
     from conjoin.tables.roles import Roles
     from conjoin.tables.suspects import Suspects
 
-# There is one sum for each pair of columns, asked for in blocks (`engine.remote_frame`): 126,000
-# for 500 features. Their number grows with the square; with more features the rows are fetched.
-MOST_FEATURES = 500
+# Features beyond which rows are fetched if they fit into memory: there is one sum for each pair of
+# columns, 126,000 for 500 features, and work by rows is then quicker.
+MANY_FEATURES = 500
+# Times that sums of products are in memory at once: as they come, put together, and as moments.
+COPIES = 3
 # Values (rows times columns) up to which rows of DuckDB and Polars are fetched: 400 MB as float64.
 MOST_VALUES = 50_000_000
 
@@ -141,7 +145,7 @@ def reduce(
     keep_moments: bool = False,
     response: Response = Response(),  # noqa: B008 (frozen)
 ) -> Reduced | None:
-    """Return the moments of a frame's datasets and folds; None if it has too many features.
+    """Return the moments of a frame's datasets and folds; None if rows should be fetched.
 
     Unless rows with gross errors are to be kept, `fewer` has the moments without them. With
     `keep_moments` the fold of a row depends on its values alone, and `kept` has its moments. For
@@ -150,19 +154,21 @@ def reduce(
     """
     check_target(frame, roles)
     frame, schema = with_known_rows(frame, roles, missing)
-    if len(schema.features) > MOST_FEATURES:
+    table = Encoded.of(frame, schema)
+    if len(schema.features) > MANY_FEATURES and _rows_fit(table):
         return None
     warn_columns(schema)
     schema = replace(schema, response=response)
-    table = Encoded.of(frame, schema)
+    datasets, largest = table.sizes()
+    if response.family != "gaussian":
+        folds = folds_of_passes(datasets, largest, folds)
+    _check_sums_fit(len(table.names), datasets, folds)
     ranges = table.ranges()
     schema, _ = drop_constant(schema, ranges.low[:-1] == ranges.high[:-1])
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
     check_response(schema, float(ranges.low[-1]), float(ranges.high[-1]))
     table, ranges = Encoded.of(frame, schema), ranges.take(kept)
     check_scales((*schema.features, roles.target), ranges.low, ranges.high)
-    if response.family != "gaussian":
-        folds = folds_of_passes(*table.sizes(), folds)
     how = _How(folds, seed, intercept, keep_moments)
     spread = table.spread(ranges.mean, ranges.cells)
     whole = _form(table, ranges, spread, schema, how)
@@ -171,6 +177,23 @@ def reduce(
         return whole
     fewer = None if keep else _without(table, rest, schema, how)
     return replace(whole, outliers=outliers, fewer=fewer)
+
+
+def _rows_fit(table: Encoded) -> bool:
+    """Say whether all rows can be fetched."""
+    rows = int(one_row(table.frame.select(nw.len().alias("rows")))["rows"])
+    return rows * len(table.names) <= MOST_VALUES
+
+
+def _check_sums_fit(columns: int, datasets: int, folds: int) -> None:
+    """Refuse a table whose sums of products do not fit into the memory of this machine."""
+    needed, there = COPIES * 8 * datasets * folds * (columns + 1) ** 2, memory_bytes()
+    if needed > there:
+        raise DataError(
+            f"Sums of products of {columns:,} columns in {datasets:,} datasets and {folds} folds "
+            f"take {needed / 1e9:,.1f} GB, and this machine has {there / 1e9:,.1f} GB; name fewer "
+            "columns with features=[...], or choose fewer folds."
+        )
 
 
 class _How(NamedTuple):
