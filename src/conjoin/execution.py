@@ -72,6 +72,32 @@ def in_threads(
         pool.shutdown(cancel_futures=True)
 
 
+def in_workers(
+    work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool
+) -> Iterator[Found]:
+    """Do the same in the workers of joblib, if the caller has chosen a backend of it.
+
+    For few long pieces of work, such as models of folds: what they need travels with them. Inside
+    `joblib.parallel_config("dask")` they run where Dask is; else in threads.
+    """
+    if len(items) < 2 or not _has_joblib_workers():
+        yield from in_threads(work, items, alone=alone)
+        return
+    import joblib
+
+    yield from joblib.Parallel()(joblib.delayed(work)(item) for item in items)
+
+
+def _has_joblib_workers() -> bool:
+    """Say whether the caller is inside `joblib.parallel_config` with more than one worker."""
+    if "joblib" not in sys.modules:
+        return False
+    from joblib.parallel import get_active_backend
+
+    backend, jobs = get_active_backend()
+    return (backend.default_n_jobs if jobs is None else jobs) != 1
+
+
 def stop_if_interrupted() -> None:
     """Raise KeyboardInterrupt in a thread of `in_threads` that is not waited for any more.
 
