@@ -1,6 +1,7 @@
 """Classes and counts of rows that stay with an engine: the answer of rows in memory."""
 
 import pickle
+import warnings
 from importlib import import_module
 
 import dask.dataframe as dd
@@ -177,10 +178,11 @@ def test_a_pass_answers_all_questions(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("error::conjoin.errors.ConjoinWarning")  # workers do the work
 def test_spark_answers_where_the_rows_are(spark):
     frame, asked = numbered()
-    assert_answers(frame, spark.createDataFrame(frame), asked)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Spark's workers")
+        assert_answers(frame, spark.createDataFrame(frame), asked)
 
 
 def test_a_pickle_has_no_rows(table, rows_stay):
