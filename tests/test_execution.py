@@ -141,13 +141,13 @@ def test_dask_trains_models_of_folds_to_the_same_bits():
         answers = [column()]
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=1, threads_per_worker=2, dashboard_address=None, silence_logs=50
         ) as cluster,
         Client(cluster) as client,
         joblib.parallel_config("dask"),
     ):
         answers.append(column())
-        seen = client.run(lambda dask_worker: len(dask_worker.state.log))
+        seen = client.run(lambda dask_worker: dask_worker.state.executed_count)
         assert sum(seen.values()) > 0  # the models were trained there
     for there in answers:
         np.testing.assert_array_equal(there.held_out, here.held_out)
