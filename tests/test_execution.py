@@ -151,5 +151,5 @@ def test_dask_trains_models_of_folds_to_the_same_bits():
         assert sum(seen.values()) > 0  # the models were trained there
     for there in answers:
         np.testing.assert_array_equal(there.held_out, here.held_out)
-        for one, other in zip(there.inside, here.inside, strict=True):
+        for one, other in zip(there.nested, here.nested, strict=True):
             np.testing.assert_array_equal(one, other)
