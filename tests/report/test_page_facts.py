@@ -32,9 +32,9 @@ def test_errors_of_datasets_agree_with_the_result(found):
     result = results.hostile()
     lines = found["details"]["datasets"]
     for line in lines.values():
-        assert list(line["models"]) == ["own", "cluster", "others", "pooled"]
+        assert list(line["models"]) == ["own", "cluster", "others", "all"]
         assert line["models"][line["lowest"]] == min(line["models"].values())
-    pooled = np.mean([line["models"]["pooled"] ** 2 for line in lines.values()])
+    pooled = np.mean([line["models"]["all"] ** 2 for line in lines.values()])
     assert pooled == pytest.approx(result.pooled.error)
     own = np.mean([line["models"]["own"] ** 2 for line in lines.values()])
     assert own == pytest.approx(result.analysis.details.errors["own"].mean())

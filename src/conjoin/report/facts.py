@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from conjoin.api.request import Request
 from conjoin.report import headline, wording
 from conjoin.report.cautions import cautions
 from conjoin.report.coefficients import MOST_PANELS, reach_facts, reach_in_words
@@ -36,7 +37,7 @@ OLD_NAMES = {
     "in_use": "in use, strategy '{}'",
     "own": "its own",
     "cluster": "its cluster's",
-    "pooled": "pooled",
+    "all": "for all",
 }
 
 
@@ -221,6 +222,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
         **reach_facts(result, name),
         "family": result.family,
         **({"classes": list(result.classes)} if result.classes else {}),
+        "time": result.schema.roles.time,
         "reason": "",
         "models": models,
         # The same under the names that scripts know.
@@ -235,7 +237,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
             feature: {
                 "own": model.coef[feature],
                 "in_use": model.coef[feature],
-                "pooled": result.pooled.coef[feature],
+                "all": result.pooled.coef[feature],
                 "shift": finite((model.coef[feature] - result.pooled.coef[feature]) * width),
             }
             for feature, width in _widths(result.pooled)
@@ -244,7 +246,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
     reason = wording.reason(found)
     if "reach" in found:
         reason += f" {reach_in_words(found)}"
-    return {**found, "reason": reason}
+    return {**found, "reason": reason, "others_note": wording.others_note(found)}
 
 
 def _alternative(result: "Partition", view: View, name: str, line: "Alternative") -> dict[str, Any]:
@@ -376,10 +378,13 @@ def _interval(ends: tuple[float, float]) -> dict[str, Any]:
 
 def _ledger(result: "Partition", most: int | None) -> list[dict[str, Any]]:
     lines, view = result.ledger(most), View(result)
-    return [{**_step(line), **why} for line, why in zip(lines, ledger_facts(view, lines))]
+    level = float(result.analysis.settings.get("delta", Request.delta))
+    return [{**_step(line, level), **why} for line, why in zip(lines, ledger_facts(view, lines))]
 
 
-def _step(line: "Merge") -> dict[str, Any]:
+def _step(line: "Merge", level: float) -> dict[str, Any]:
+    """Return a line of the ledger; `level` is delta."""
+    sure = line.verdict != "undecided" and line.adjusted_p <= level
     return {
         "left": list(line.left),
         "right": list(line.right),
@@ -389,5 +394,6 @@ def _step(line: "Merge") -> dict[str, Any]:
         **_interval(line.interval),
         "p_value": finite(line.p_value),
         "adjusted_p": finite(line.adjusted_p),
+        "holds_for_all": bool(sure),
         "judged_by": line.judged_by,
     }

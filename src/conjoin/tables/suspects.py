@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.tables.codes import is_code
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.encoding import Number
 
@@ -70,7 +71,7 @@ def find_suspects(collection: DatasetCollection) -> Suspects:
         if not isinstance(e, Number) or e.name not in position:
             continue
         values = collection.X[:, position[e.name]]
-        kind = kind_of(e.name, values) or ("identifier" if _counts_rows(collection, values) else "")
+        kind = kind_of(e.name, values) or _kind_by_values(collection, values)
         if kind:
             (identifiers if kind == "identifier" else codes).append(e.name)
     return Suspects(similar_names(collection.names), tuple(identifiers), tuple(codes))
@@ -113,6 +114,15 @@ def kind_of(name: str, values: FloatArray) -> str:
 
 def _are_whole(values: FloatArray) -> bool:
     return bool(values.min() >= 0 and np.all(values == np.rint(values)))
+
+
+def _kind_by_values(collection: DatasetCollection, values: FloatArray) -> str:
+    """Say the same whatever the column is called."""
+    if _counts_rows(collection, values):
+        return "identifier"
+    if len(collection.response.classes) > 2:  # numbers of classes have no mean
+        return ""
+    return "code" if is_code(values, collection.y, collection.starts) else ""
 
 
 def _counts_rows(collection: DatasetCollection, values: FloatArray) -> bool:
