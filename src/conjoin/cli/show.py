@@ -21,8 +21,9 @@ from conjoin.report.assignment import MODELS, assigned_note, in_words
 from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
 from conjoin.report.learners import judged_note
+from conjoin.report.ledger_notes import gain_note, ledger_notes
 from conjoin.report.measure import error_text, measure_of
-from conjoin.result.values import THEORY
+from conjoin.result.values import NOT_JUDGED, THEORY
 from conjoin.text import listed, printable
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
     if hidden > 0:
         console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
     measure = measure_of(found["family"])
-    _notes(console, wording.ledger_notes(found["ledger"], measure, found["learner"]))
+    _notes(console, ledger_notes(found["ledger"], measure, found["learner"]))
     bar = BAR_WIDTH if console.width >= PLAIN_WIDTH else NARROW_BAR
     _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found, bar))
     _notes(console, [wording.behind_note(measure), wording.clusters_note(found)])
@@ -256,6 +257,8 @@ def _ledger(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
 
 def _verdict(verdict: str, judged_by: str = "") -> Text:
     """Return a verdict in its colour; where most are of a learner, those by theory say so."""
+    if judged_by == NOT_JUDGED:
+        return Text("not judged", VERDICT_STYLES.get(verdict, ""))
     words = f"{verdict} (theory)" if judged_by == THEORY else verdict
     return Text(words, VERDICT_STYLES.get(verdict, ""))
 
@@ -279,7 +282,7 @@ def show_dataset(found: Mapping[str, Any]) -> None:
         learner, lines = found["learner"], found["alternatives"]
         table = _alternatives(lines, learned=learner != "linear")
         _section(console, "Joining it with a cluster", table)
-        _notes(console, [wording.gain_note(measure), judged_note(lines, learner)])
+        _notes(console, [gain_note(measure), judged_note(lines, learner)])
     table = _table("model", measure.head, right=(measure.head,))
     for key, one in found["models"].items():
         used = f"{wording.IN_USE} (strategy '{found['strategy']}')"

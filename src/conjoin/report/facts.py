@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from conjoin.api.request import Request
 from conjoin.report import headline, wording
 from conjoin.report.cautions import cautions
 from conjoin.report.coefficients import MOST_PANELS, reach_facts, reach_in_words
@@ -262,7 +261,9 @@ def _alternative(result: "Partition", view: View, name: str, line: "Alternative"
         "percent": view.percent(finite(line.gain), [name, *others]),
         **_interval(line.interval),
         "judged_by": line.judged_by,
-        **join_facts(view, [name], others, joined=own, verdict=line.verdict),
+        **join_facts(
+            view, [name], others, joined=own, verdict=line.verdict, judged_by=line.judged_by
+        ),
     }
 
 
@@ -378,13 +379,10 @@ def _interval(ends: tuple[float, float]) -> dict[str, Any]:
 
 def _ledger(result: "Partition", most: int | None) -> list[dict[str, Any]]:
     lines, view = result.ledger(most), View(result)
-    level = float(result.analysis.settings.get("delta", Request.delta))
-    return [{**_step(line, level), **why} for line, why in zip(lines, ledger_facts(view, lines))]
+    return [{**_step(line), **why} for line, why in zip(lines, ledger_facts(view, lines))]
 
 
-def _step(line: "Merge", level: float) -> dict[str, Any]:
-    """Return a line of the ledger; `level` is delta."""
-    sure = line.verdict != "undecided" and line.adjusted_p <= level
+def _step(line: "Merge") -> dict[str, Any]:
     return {
         "left": list(line.left),
         "right": list(line.right),
@@ -394,6 +392,5 @@ def _step(line: "Merge", level: float) -> dict[str, Any]:
         **_interval(line.interval),
         "p_value": finite(line.p_value),
         "adjusted_p": finite(line.adjusted_p),
-        "holds_for_all": bool(sure),
         "judged_by": line.judged_by,
     }

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from conjoin._typing import Progress
-from conjoin.checks import check_choice
 from conjoin.errors import ArgumentError
 from conjoin.grouping import Step
 from conjoin.models.spread import Spread
@@ -23,7 +22,6 @@ from conjoin.result.placement import Placement
 from conjoin.result.scores import Scored
 from conjoin.result.stability import Stability
 from conjoin.result.values import Alternative, Estimate, Merge
-from conjoin.strategies import SEARCHED
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
@@ -92,8 +90,6 @@ class StoredAnalysis:
 
     def using(self, strategy: str) -> "Partition":
         """Refuse: a file holds one strategy only."""
-        known = [name for name in self.errors if name not in (SEARCHED, self.strategy)]
-        check_choice("strategy", strategy, (self.strategy, *known))
         raise ArgumentError(
             f"strategy={strategy!r} is not in the file, which holds the models of "
             f"{self.strategy!r} only: fit again and save result.using({strategy!r}), or run "
