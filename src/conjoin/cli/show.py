@@ -20,7 +20,7 @@ from conjoin.report import wording
 from conjoin.report.assignment import MODELS, assigned_note, in_words
 from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
-from conjoin.report.learners import judged_note
+from conjoin.report.learners import bare_note, judged_note
 from conjoin.report.ledger_notes import gain_note, ledger_notes
 from conjoin.report.measure import error_text, measure_of
 from conjoin.result.values import NOT_JUDGED, THEORY
@@ -300,6 +300,8 @@ def show_dataset(found: Mapping[str, Any]) -> None:
     for name, values in largest[:MOST_FEATURES_SHOWN]:
         table.add_row(_text(name), f"{values['in_use']:.5g}", f"{values['all']:.5g}")
     _section(console, f"Where it differs most from the {wording.MODELS['all']}", table)
+    if found["learner"] != "linear" and not any(v["all"] for _, v in largest[:MOST_FEATURES_SHOWN]):
+        _notes(console, [bare_note(found["learner"])])
     if len(found.get("classes", [])) == 2:
         _notes(console, [wording.log_odds_note(found["classes"])])
 

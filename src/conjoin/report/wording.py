@@ -7,7 +7,7 @@ and warnings about the data are in `report.cautions`.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from conjoin.report.learners import judged_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
@@ -21,9 +21,6 @@ from conjoin.report.numbers import (
 )
 from conjoin.strategies import SEARCHED
 from conjoin.text import listed
-
-if TYPE_CHECKING:
-    pass
 
 Facts = Mapping[str, Any]
 
