@@ -218,7 +218,7 @@ def test_joins(faces):
         sides = (", ".join(line["left"]), ", ".join(line["right"]))
         assert (row["join"], row["with"]) == sides
         agree((sides, "gain"), line["gain"], row["gain"])
-        assert row["verdict"] == line["verdict"]
+        assert row["verdict"] == line["verdict"] + " *" * line["holds_for_all"]
         assert row["decision and reason"] == line["why"]
         if frozenset(sides) in on_page:
             shared += 1
