@@ -25,7 +25,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
 from conjoin.criterion.paired import PairedVerdict, judge_losses
 from conjoin.engine.learning import LearningTask
 from conjoin.engine.verdicts import FIRST_LINES, MOST_INTERVALS, adjust
-from conjoin.execution import in_threads
+from conjoin.execution import in_workers
 from conjoin.grouping import Step
 from conjoin.grouping.merge import rehung
 from conjoin.learners.blended import Blended
@@ -135,7 +135,7 @@ class LearnerJudge:
         pairs = {sides_of(step): _numbers(step, position) for step in self._chosen(steps, position)}
         groups = {group for one, two in pairs.values() for group in (one, two, _union(one, two))}
         todo = sorted(groups - self._known.keys(), key=lambda group: (len(group), group))
-        found = in_threads(self._losses, todo, alone=not self.learner.in_threads)
+        found = in_workers(self._losses, todo, alone=not self.learner.in_threads)
         for done, (group, losses) in enumerate(zip(todo, found), start=1):
             self._known[group] = losses
             if progress is not None:
