@@ -113,7 +113,7 @@ def _strategies(strategies: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     bar_end, dot_end = figures.strategy_scales(lines)
     return {
         "bar_end": bar_end,
-        "dot_end": f"{dot_end:.2g} %",
+        "dot_end": f"{float(f'{dot_end:.2g}'):,g} %",
         "strategies": [
             {
                 **line,
