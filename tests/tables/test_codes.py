@@ -52,7 +52,7 @@ TABLES = [
     ("bench/ames-housing/ames_housing.csv.gz", "SalePrice", "Neighborhood", ("MS SubClass",)),
     ("bench/wine-quality/wine_quality.csv.gz", "alcohol", "color", ()),
     ("bench/sleepstudy/sleepstudy.csv", "Reaction", "Subject", ()),
-    ("paper/bb/day.csv", "cnt", "weathersit", ("mnth", "season")),
+    ("paper/bb/day.csv", "cnt", "weathersit", ("mnth", "season", "weekday")),
     ("paper/ppge/garments_worker_productivity.csv", "actual_productivity", "day", ("team",)),
 ]
 

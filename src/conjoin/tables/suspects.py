@@ -19,6 +19,8 @@ from conjoin.tables.encoding import Number
 # Last words of names of identifiers, and of codes. Age, year, hour, rooms or quality are none.
 IDENTIFIERS = ("id", "ids", "pid", "uid", "uuid", "guid", "nbr", "nr", "no", "sku", "key", "index")
 CODES = ("type", "code", "class", "kind", "category", "status", "group", "zip", "postal")
+# Days of the week, which few rows may have in some datasets (shops that close on Sundays).
+WEEKDAYS = ("weekday", "wday", "dow")
 ENDINGS = ("type", "class", "code")  # also as a part of the last word: subtype, zipcode
 # Words that make a number of a code: "number of types", "type count".
 COUNTS = ("n", "num", "number", "count", "total", "size", "share", "rate", "mean", "avg", "per")
@@ -101,8 +103,9 @@ def kind_of(name: str, values: FloatArray) -> str:
         return ""
     last = words[-1]
     names_rows = last in IDENTIFIERS or last in ("#", "number")
-    is_code = last in CODES or last.endswith(ENDINGS)
-    if not (names_rows or is_code) or not _are_whole(values):
+    of_week = last in WEEKDAYS or words[-3:] == ["day", "of", "week"]
+    names_code = last in CODES or last.endswith(ENDINGS) or of_week
+    if not (names_rows or names_code) or not _are_whole(values):
         return ""
     distinct = len(np.unique(values))
     if last == "number":
