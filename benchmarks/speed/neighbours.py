@@ -3,7 +3,7 @@
     python -m benchmarks.speed.neighbours [--output FILE]
 
 Points lie around 40 centres, as coefficients of datasets do: centres are standard normal, points
-differ from theirs by a fifth. For 500 of the points the true 12 nearest others are computed.
+differ from theirs by a fifth. For 100 of the points the true 12 nearest others are computed.
 `found` is the share of them that a way finds, `same_cluster` the share of its neighbours that have
 the same centre. `seconds` are of the processor. The tree uses the 20 directions of largest
 variance.
@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.speed.common import output_of, write_csv
 from conjoin.grouping import neighbours as nb
 
-CENTRES, NEAREST, LOOKED_AT = 40, 12, 500
+CENTRES, NEAREST, LOOKED_AT = 40, 12, 100
 CASES = [(10_000, 10), (10_000, 50), (30_000, 50), (100_000, 50)]
 
 

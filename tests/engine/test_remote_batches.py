@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
-from conjoin.engine import remote, remote_batches, remote_sums
+from conjoin.engine import remote, remote_batches, remote_frame, remote_sums
 from conjoin.moments import folds
 
 
@@ -61,7 +61,7 @@ def test_sums_that_no_memory_holds_are_refused(monkeypatch):
     table = pd.DataFrame({"a": np.arange(40.0) ** 0.5, "store": ["x", "y"] * 20})
     table["y"] = table["a"] ** 2
     monkeypatch.setattr(remote, "MOST_VALUES", -1)
-    monkeypatch.setattr(remote, "memory_bytes", lambda: 1000.0)
+    monkeypatch.setattr(remote_frame, "memory_bytes", lambda: 1000.0)
     words = "Sums of products of 2 columns in 2 datasets and 10 folds take 0.0 GB"
     with duckdb.connect() as connection, pytest.raises(conjoin.ConjoinError, match=words):
         conjoin.partition(connection.from_df(table), target="y", by="store", learner="linear")

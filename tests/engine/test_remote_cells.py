@@ -1,7 +1,7 @@
 """Classes and counts of rows that stay with an engine: the answer of rows in memory."""
 
 import pickle
-from dataclasses import replace
+import warnings
 from importlib import import_module
 
 import dask.dataframe as dd
@@ -17,7 +17,6 @@ import conjoin
 from conjoin.api.request import Request
 from conjoin.engine import remote, remote_rows
 from conjoin.engine.remote_cells import EnginePasses
-from conjoin.engine.remote_reading import reduce_lazy
 from conjoin.engine.remote_rows import RemoteRows
 from conjoin.engine.settled_rows import settle_rows
 from conjoin.models.glm_families import BERNOULLI
@@ -179,35 +178,11 @@ def test_a_pass_answers_all_questions(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("error::conjoin.errors.ConjoinWarning")  # workers do the work
 def test_spark_answers_where_the_rows_are(spark):
     frame, asked = numbered()
-    assert_answers(frame, spark.createDataFrame(frame), asked)
-
-
-def test_boosted_trees_of_classes_need_rows_in_memory(table, rows_stay, monkeypatch):
-    frame = columns(table, "bought", {}).drop(columns=["c", "kind"])
-    lazy = pl.from_pandas(frame).lazy()
-    monkeypatch.setattr("conjoin.engine.learner_choice.AUTO_LEARNS", True)
-    with pytest.warns(conjoin.errors.ConjoinWarning, match="600 rows are too many; models are"):
-        found = reduce_lazy(lazy, ROLES, REQUEST, alone=False)
-    assert found is not None and found.cells is not None
-    monkeypatch.setattr(remote, "MOST_VALUES", 600 * 4)
-    assert reduce_lazy(lazy, ROLES, replace(REQUEST, engine="dask"), alone=False) is None
-
-
-def test_errors_of_classes_are_those_of_rows_in_memory(table, rows_stay):
-    frame = columns(table, "bought", {})
-    many = np.arange(len(frame)).astype(str)
-    cases = [
-        ({"bought": "yes"}, {}, "Target 'bought' has one class in all rows, 'yes'"),
-        ({"bought": many}, {}, "Target 'bought' has 600 classes in 600 rows"),
-        ({"bought": -1.0 * (many == "3")}, {"family": "poisson"}, "which cannot be negative"),
-    ]
-    for change, options, words in cases:
-        lazy = pl.from_pandas(frame.assign(**change)).lazy()
-        with pytest.raises(conjoin.ConjoinError, match=words):
-            conjoin.partition(lazy, target="bought", **ASKED, **options)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Spark's workers")
+        assert_answers(frame, spark.createDataFrame(frame), asked)
 
 
 def test_a_pickle_has_no_rows(table, rows_stay):

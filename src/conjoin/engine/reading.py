@@ -14,13 +14,11 @@ from conjoin.engine.finished import checkpoint_of
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
 from conjoin.engine.kept import reduce_rows, refuse_what_needs_rows
 from conjoin.engine.remote import Reduced
-from conjoin.engine.remote_cells import keep_open
-from conjoin.engine.remote_reading import reduce_lazy
+from conjoin.engine.remote_reading import reduce_lazy, stay_open
 from conjoin.errors import ArgumentError
 from conjoin.sites.folder import as_study
 from conjoin.sources.engines import engine_of, open_with, settings_of_duckdb
 from conjoin.sources.read import Source, is_source, open_source
-from conjoin.sources.sql import quote_name
 from conjoin.tables import DatasetCollection
 from conjoin.tables.collect import collect_rows
 from conjoin.tables.frame import in_memory, is_lazy, to_frame
@@ -74,8 +72,7 @@ def _opened(
             roles = _roles(request, request.by)
             lazy = _read_table(frame, roles, request, request.columns, rows_needed, alone)
             yield lazy
-            if isinstance(lazy, Reduced):
-                keep_open((lazy, lazy.fewer), stack)
+            stay_open(lazy, stack)
             return
         opened = open_source(
             data,
@@ -154,7 +151,7 @@ def _wanted_columns(source: Source, roles: Roles, columns: str | None) -> Any:
     dropped = columns_to_drop(source.partial_columns, roles, columns, set(names))
     if not dropped:
         return source.relation
-    return source.relation.project(", ".join(quote_name(n) for n in names if n not in dropped))
+    return source.without(dropped)
 
 
 def read_one(table: Any, target: str) -> Any:

@@ -20,12 +20,10 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.ordering import folds_of_passes
 from conjoin.engine.remote_cells import RemoteCells, cells_of_engine
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of
-from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
+from conjoin.engine.remote_frame import Encoded, Ranges, check_sums_fit, with_known_rows
 from conjoin.engine.remote_rows import RemoteRows
 from conjoin.engine.remote_sums import form_sums, kept_of
 from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
-from conjoin.errors import DataError
-from conjoin.execution import memory_bytes
 from conjoin.families import Response
 from conjoin.moments import Basis, Moments
 from conjoin.tables.checks import (
@@ -38,7 +36,6 @@ from conjoin.tables.checks import (
 )
 from conjoin.tables.dataset import limits_of
 from conjoin.tables.encoding import Number
-from conjoin.tables.frame import one_row
 from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
@@ -51,8 +48,6 @@ if TYPE_CHECKING:
 # Features beyond which rows are fetched if they fit into memory: there is one sum for each pair of
 # columns, 126,000 for 500 features, and work by rows is then quicker.
 MANY_FEATURES = 500
-# Times that sums of products are in memory at once: as they come, put together, and as moments.
-COPIES = 3
 # Values (rows times columns) up to which rows of DuckDB and Polars are fetched: 400 MB as float64.
 MOST_VALUES = 50_000_000
 
@@ -121,28 +116,22 @@ def has_rows(table: Any) -> bool:
     return not isinstance(table, Reduced) or table.rows is not None
 
 
-def rows_stay_remote(frame: nw.LazyFrame[Any], sample_rows: int | None = None) -> bool:
-    """Say whether the rows of a frame should stay where they are.
+class How(NamedTuple):
+    """How moments are formed: the number of folds, the seed, and two options of the request."""
 
-    They do if they are too many to fetch, or more than a learner is to be trained on.
-    """
-    if frame.implementation.is_dask() or frame.implementation.is_spark_like():
-        return True
-    rows = int(one_row(frame.select(nw.len().alias("rows")))["rows"])
-    most = MOST_VALUES / len(frame.collect_schema().names())
-    return rows > (most if sample_rows is None else min(most, sample_rows))
+    folds: int
+    seed: int
+    intercept: bool
+    keep_moments: bool = False
 
 
 def reduce(
     frame: nw.LazyFrame[Any],
     roles: "Roles",
+    how: How,
     *,
     missing: str,
-    folds: int,
-    seed: int,
-    intercept: bool,
     keep: bool = True,
-    keep_moments: bool = False,
     response: Response = Response(),  # noqa: B008 (frozen)
 ) -> Reduced | None:
     """Return the moments of a frame's datasets and folds; None if rows should be fetched.
@@ -155,21 +144,20 @@ def reduce(
     check_target(frame, roles)
     frame, schema = with_known_rows(frame, roles, missing)
     table = Encoded.of(frame, schema)
-    if len(schema.features) > MANY_FEATURES and _rows_fit(table):
+    if len(schema.features) > MANY_FEATURES and table.values() <= MOST_VALUES:
         return None
     warn_columns(schema)
     schema = replace(schema, response=response)
     datasets, largest = table.sizes()
     if response.family != "gaussian":
-        folds = folds_of_passes(datasets, largest, folds)
-    _check_sums_fit(len(table.names), datasets, folds)
+        how = how._replace(folds=folds_of_passes(datasets, largest, how.folds))
+    check_sums_fit(len(table.names), datasets, how.folds)
     ranges = table.ranges()
     schema, _ = drop_constant(schema, ranges.low[:-1] == ranges.high[:-1])
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
     check_response(schema, float(ranges.low[-1]), float(ranges.high[-1]))
     table, ranges = Encoded.of(frame, schema), ranges.take(kept)
     check_scales((*schema.features, roles.target), ranges.low, ranges.high)
-    how = _How(folds, seed, intercept, keep_moments)
     spread = table.spread(ranges.mean, ranges.cells)
     whole = _form(table, ranges, spread, schema, how)
     outliers, rest = _far_rows(table, ranges, spread[0], schema)
@@ -177,32 +165,6 @@ def reduce(
         return whole
     fewer = None if keep else _without(table, rest, schema, how)
     return replace(whole, outliers=outliers, fewer=fewer)
-
-
-def _rows_fit(table: Encoded) -> bool:
-    """Say whether all rows can be fetched."""
-    rows = int(one_row(table.frame.select(nw.len().alias("rows")))["rows"])
-    return rows * len(table.names) <= MOST_VALUES
-
-
-def _check_sums_fit(columns: int, datasets: int, folds: int) -> None:
-    """Refuse a table whose sums of products do not fit into the memory of this machine."""
-    needed, there = COPIES * 8 * datasets * folds * (columns + 1) ** 2, memory_bytes()
-    if needed > there:
-        raise DataError(
-            f"Sums of products of {columns:,} columns in {datasets:,} datasets and {folds} folds "
-            f"take {needed / 1e9:,.1f} GB, and this machine has {there / 1e9:,.1f} GB; name fewer "
-            "columns with features=[...], or choose fewer folds."
-        )
-
-
-class _How(NamedTuple):
-    """How moments are formed."""
-
-    folds: int
-    seed: int
-    intercept: bool
-    keep_moments: bool
 
 
 def _far_rows(
@@ -218,7 +180,7 @@ def _far_rows(
 
 
 def _without(
-    table: "Encoded", rest: nw.LazyFrame[Any], schema: Schema, how: _How
+    table: "Encoded", rest: nw.LazyFrame[Any], schema: Schema, how: How
 ) -> "Reduced | None":
     """Return the moments of the other rows; None if a column has one value in all of them."""
     table = replace(table, frame=rest)
@@ -241,7 +203,7 @@ def _form(
     ranges: "Ranges",
     around_mean: tuple[FloatArray, FloatArray],
     schema: Schema,
-    how: _How,
+    how: How,
 ) -> Reduced:
     """Form the moments of a frame whose features all vary.
 

@@ -14,6 +14,7 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.engine.remote_folds import place
 from conjoin.errors import DataError
+from conjoin.execution import memory_bytes
 from conjoin.moments import Basis
 from conjoin.moments.folds import ColumnCells
 from conjoin.tables.checks import (
@@ -31,6 +32,8 @@ from conjoin.tables.schema import Schema, complete_rows
 
 # Sums of one query: engines slow down where it has more, as they compile each of them.
 MOST_SUMS = 2_000
+# Times that sums of products are in memory at once: as they come, put together, and as moments.
+COPIES = 3
 
 
 def with_known_rows(
@@ -102,6 +105,10 @@ class Encoded:
     def columns(self) -> list[nw.Expr]:
         """Features and, last, the target."""
         return [nw.col(f"x{j}") for j in range(len(self.names))]
+
+    def values(self) -> int:
+        """Return the number of values: rows times columns."""
+        return int(one_row(self.frame.select(nw.len().alias("rows")))["rows"]) * len(self.names)
 
     def sizes(self) -> tuple[int, int]:
         """Return the number of datasets, and the rows of the largest."""
@@ -207,6 +214,17 @@ class Encoded:
                 total = total + x * float(m)
             mixed.append(total)
         return scaled.with_columns(*(x.alias(f"x{j}") for j, x in enumerate(mixed)))
+
+
+def check_sums_fit(columns: int, datasets: int, folds: int) -> None:
+    """Refuse a table whose sums of products do not fit into the memory of this machine."""
+    needed, there = COPIES * 8 * datasets * folds * (columns + 1) ** 2, memory_bytes()
+    if needed > there:
+        raise DataError(
+            f"Sums of products of {columns:,} columns in {datasets:,} datasets and {folds} folds "
+            f"take {needed / 1e9:,.1f} GB, and this machine has {there / 1e9:,.1f} GB; name fewer "
+            "columns with features=[...], or choose fewer folds."
+        )
 
 
 def _with_positive_weights(frame: nw.LazyFrame[Any], roles: Roles) -> nw.LazyFrame[Any]:

@@ -4,6 +4,7 @@ A table with the roles of its columns enters, and a request; a `Reduced` leaves,
 are to be fetched.
 """
 
+from contextlib import ExitStack
 from typing import Any
 
 import narwhals as nw
@@ -13,7 +14,8 @@ from conjoin.api.request import Request
 from conjoin.engine import remote
 from conjoin.engine.kept import reduce_again
 from conjoin.engine.learner_choice import make_learner
-from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
+from conjoin.engine.remote import How, Reduced, reduce
+from conjoin.engine.remote_cells import keep_open
 from conjoin.errors import warn_caller
 from conjoin.families import MOST_CLASSES, Response, response_of
 from conjoin.tables.collect import has_classes, one_frame
@@ -47,20 +49,32 @@ def reduce_lazy(data: Any, roles: Roles, request: Request, *, alone: bool) -> Re
         frame, response = (
             _with_coded_target(frame, roles) if classes else (frame, Response("poisson"))
         )
-    found = reduce(
-        frame,
-        roles,
-        missing=request.missing,
-        folds=int(request.folds),
-        seed=int(request.random_state),
-        intercept=request.intercept,
-        keep=request.drop_outliers is False,
-        keep_moments=request.keep_moments,
-        response=response,
+    how = How(
+        int(request.folds), int(request.random_state), request.intercept, request.keep_moments
     )
+    keep = request.drop_outliers is False
+    found = reduce(frame, roles, how, missing=request.missing, keep=keep, response=response)
     if found is None or found.kept is None:
         return found
     return reduce_again(found, intercept=request.intercept)
+
+
+def stay_open(table: Any, engine: ExitStack) -> None:
+    """Keep an engine open that a table of classes or counts can ask, as long as it can."""
+    if isinstance(table, Reduced):
+        keep_open((table, table.fewer), engine)
+
+
+def rows_stay_remote(frame: nw.LazyFrame[Any], sample_rows: int | None = None) -> bool:
+    """Say whether the rows of a frame should stay where they are.
+
+    They do if they are too many to fetch, or more than a learner is to be trained on.
+    """
+    if frame.implementation.is_dask() or frame.implementation.is_spark_like():
+        return True
+    rows = int(one_row(frame.select(nw.len().alias("rows")))["rows"])
+    most = remote.MOST_VALUES / len(frame.collect_schema().names())
+    return rows > (most if sample_rows is None else min(most, sample_rows))
 
 
 def _lines_only(frame: nw.LazyFrame[Any], request: Request) -> bool:

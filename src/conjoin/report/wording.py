@@ -322,8 +322,8 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
 # --- probabilities of classes --------------------------------------------------------------------
 
 UNKNOWN_SCORES = (
-    "The quality of the probabilities is not known: it needs rows, and neither this model file nor "
-    "files of sites have any."
+    "The quality of the probabilities is not known: it needs single rows, which are not here. "
+    "Model files and files of sites have none, and rows of an engine stay there."
 )
 
 

@@ -6,7 +6,7 @@ source lists the columns that only some files have.
 """
 
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -86,6 +86,11 @@ class Source:
     at_close: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     file_names: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     from_csv: bool = field(default=False, kw_only=True, repr=False)
+
+    def without(self, dropped: Collection[str]) -> duckdb.DuckDBPyRelation:
+        """Return the rows without some columns."""
+        names = [quote_name(name) for name in self.relation.columns if name not in dropped]
+        return self.relation.project(", ".join(names))
 
     def with_boolean_target(self, target: str) -> "Source":
         """Return the source with a boolean target if its texts are only true and false.
