@@ -223,7 +223,7 @@ def gallery_page() -> str:
     lines = [
         "# Gallery",
         "",
-        "Small scripts, each with one idea and one picture. `make docs` runs them.",
+        "Small scripts, each with one idea and one picture.",
         "",
     ]
     for one in examples():

@@ -26,6 +26,22 @@ def test_without_a_terminal_nothing_is_shown(capsys):
     assert "Fitting" not in captured.err + captured.out
 
 
+def test_a_command_without_a_terminal_writes_lines_now_and_then(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "EVERY", 0.05)
+    with progress_bar("Fitting", lines=True) as update:
+        update(1, 4)
+        time.sleep(0.2)  # one long step, without a report
+    lines = capsys.readouterr().err.splitlines()
+    assert 1 <= len(lines) <= 4
+    assert lines[0] == "Fitting: 25 %, 0 s"
+
+
+def test_a_quick_command_without_a_terminal_writes_nothing(capsys):
+    with progress_bar("Fitting", lines=True) as update:
+        update(4, 4)
+    assert not capsys.readouterr().err
+
+
 def test_an_error_in_the_work_reaches_the_caller():
     with pytest.raises(ValueError, match="broken"):
         with progress_bar("Fitting", stays=True) as update:

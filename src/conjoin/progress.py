@@ -1,9 +1,15 @@
-"""The progress bar of long work: steps done and in all enter, a line on standard error leaves."""
+"""The progress of long work: steps done and in all enter, text on standard error leaves.
 
+At a terminal it is a bar. For a command whose standard error is a file or a pipe, it is a short
+line now and then.
+"""
+
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import current_process
-from threading import Timer, current_thread, main_thread
+from threading import Event, Thread, Timer, current_thread, main_thread
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -11,6 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 # Seconds after which a call in Python shows a bar. People notice a wait of one second, and ask what
 # is going on after a few; most calls end before.
 PATIENCE = 3.0
+# Seconds between lines where there is no terminal: a run of an hour writes a few hundred.
+EVERY = 10.0
 TEXT = "Finding what to join"
 
 
@@ -39,12 +47,13 @@ def progress_of_call(*, verbose: bool | None = None) -> Iterator[Callable[[int, 
 
 @contextmanager
 def progress_bar(
-    text: str, *, stays: bool = False, after: float = 0.0
+    text: str, *, stays: bool = False, after: float = 0.0, lines: bool = False
 ) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on standard error, and give the function that reports steps done and in all.
 
     By default the bar disappears when the work ends, and is not shown where standard error is not a
-    terminal. With `stays` it remains, and is shown in notebooks and logs too.
+    terminal. With `stays` it remains, and is shown in notebooks and logs too. With `lines` there is
+    a line every `EVERY` seconds where it is not shown.
 
     Parameters
     ----------
@@ -54,6 +63,8 @@ def progress_bar(
         Whether the bar remains when the work has ended.
     after : float, default 0
         Seconds without a bar at the start.
+    lines : bool, default False
+        Whether to write lines where there is no terminal.
 
     Yields
     ------
@@ -63,6 +74,10 @@ def progress_bar(
     console = Console(stderr=True)
     columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     hidden = not (stays or console.is_terminal)
+    if hidden and lines:
+        with _progress_lines(text) as report:
+            yield report
+        return
     bar = Progress(*columns, console=console, transient=not stays, disable=hidden)
     task = bar.add_task(text, total=None)
 
@@ -85,6 +100,31 @@ def progress_bar(
             start.join()
         if not hidden:  # older versions of rich would print an empty line
             bar.stop()
+
+
+@contextmanager
+def _progress_lines(text: str) -> Iterator[Callable[[int, int], None]]:
+    """Write how far the work is to standard error, every `EVERY` seconds and not at all if quick.
+
+    The lines are written by a thread of their own, since a single step may take long.
+    """
+    ended, begun, share = Event(), time.monotonic(), [0.0]
+
+    def update(done: int, total: int) -> None:
+        share[0] = min(done / total, 1.0) if total else 0.0
+
+    def write() -> None:
+        while not ended.wait(EVERY):
+            seconds = time.monotonic() - begun
+            print(f"{text}: {100 * share[0]:.0f} %, {seconds:.0f} s", file=sys.stderr, flush=True)
+
+    writer = Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield update
+    finally:
+        ended.set()
+        writer.join()
 
 
 def _is_main() -> bool:

@@ -20,7 +20,7 @@ def test_it_says_where_new_datasets_belong(conjoin_, new):
     assert done.err == ""
     lines = done.out.splitlines()
     assert lines[0].split() == (
-        "new dataset closest cluster its datasets rows its model cluster's all data's".split()
+        "new dataset closest cluster its datasets rows its model cluster's model for all".split()
     )
     assert lines[2].startswith("D1 ") and "d1, d2" in lines[2] and " 10 " in lines[2]
     assert lines[3].startswith("D3 ") and " d3 " in lines[3]

@@ -270,7 +270,7 @@ def test_predict_tells_of_unseen_datasets_once(conjoin_, folder, tmp_path):
     arguments = ["predict", "files.json", tmp_path, "d3.csv", "-o", tmp_path / "out.parquet"]
     done = conjoin_(*arguments)
     assert done.err == (
-        "Note: 2 datasets were not there at fitting ('new1', 'new2'); they get the pooled model "
+        "Note: 2 datasets were not there at fitting ('new1', 'new2'); they get the model for all "
         "(240 of 360 rows).\n"
     )
     refused = conjoin_(*arguments, "--on-unseen", "raise")

@@ -32,7 +32,7 @@ def test_errors_are_those_of_the_models_that_are_shown(result):
     for cluster, model in zip(result.clusters, result.models):
         index = [list(result.labels).index(name) for name in cluster]
         assert model.error == pytest.approx(errors["cluster"][index].mean())
-    assert result.pooled.error == pytest.approx(errors["pooled"].mean())
+    assert result.pooled.error == pytest.approx(errors["all"].mean())
     own = result.analysis.chosen.own.losses.sum(axis=0)
     rows = result.analysis.start.problem.moments.w
     scale = result.analysis.study.basis.target_scale**2

@@ -50,6 +50,12 @@ def test_errors_of_a_strategy_are_those_of_its_models(learned):
         assert result.errors[strategy].error == pytest.approx(mean)
 
 
+def test_the_model_for_all_is_the_one_of_unknown_datasets(learned):
+    errors = learned.analysis.details.errors["all"]
+    assert np.mean(errors) == pytest.approx(learned.pooled.error)
+    assert learned.pooled.error == learned.errors["learner pooled"].error
+
+
 def test_best_is_the_lowest_error_of_one_strategy(learned):
     chosen = learned.using("best").strategy
     fair = {n: e.error for n, e in learned.errors.items() if n in learned.weights}

@@ -178,8 +178,8 @@ def test_datasets(faces, capsys):
         used = errors.pop(f"in use (strategy '{found['strategy']}')")
         agree((name, "in use"), line["shown"], used, shown[name]["in use"],
               explained["models"]["in_use"]["shown"])  # fmt: skip
-        assert list(errors) == ["model alone", "cluster's model", "others' model", "pooled model"]
-        for (head, text), key in zip(errors.items(), ("own", "cluster", "others", "pooled")):
+        assert list(errors) == ["model alone", "cluster's model", "others' model", "model for all"]
+        for (head, text), key in zip(errors.items(), ("own", "cluster", "others", "all")):
             agree((name, head), explained["models"][key]["shown"], text, shown[name][head])
         agree((name, "rows"), line["rows"], explained["rows"], shown[name]["rows"])
         agree((name, "cluster"), line["number"], explained["number"], shown[name]["cluster"])
@@ -218,7 +218,7 @@ def test_joins(faces):
         sides = (", ".join(line["left"]), ", ".join(line["right"]))
         assert (row["join"], row["with"]) == sides
         agree((sides, "gain"), line["gain"], row["gain"])
-        assert row["verdict"] == line["verdict"]
+        assert row["verdict"] == line["verdict"] + " *" * line["holds_for_all"]
         assert row["decision and reason"] == line["why"]
         if frozenset(sides) in on_page:
             shared += 1

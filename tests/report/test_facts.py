@@ -119,8 +119,8 @@ def test_a_dataset_explained():
     assert "the expected log loss by" in found["reason"]
     width = np.ptp(result.pooled.limits["x1"])
     one = found["coef"]["no: x1"]
-    assert one["shift"] == pytest.approx((one["in_use"] - one["pooled"]) * width)
-    assert list(found["models"]) == ["in_use", "own", "cluster", "others", "pooled"]
+    assert one["shift"] == pytest.approx((one["in_use"] - one["all"]) * width)
+    assert list(found["models"]) == ["in_use", "own", "cluster", "others", "all"]
     assert found["errors"]["its own"] == found["models"]["own"]["error"]
     own = found["alternatives"][0]
     assert own["own"]

@@ -143,6 +143,21 @@ def test_the_headline_of_one_dataset_and_of_unknown_errors():
     assert "not comparable with the error with 3 separate" in headline(unknown)[1]
 
 
+def test_a_few_very_large_errors_do_not_make_the_headline_alone():
+    one = {**OVER, "percent": -98.5, "percent_typical": -12.0}
+    won = {"lower": 3, "higher": 0, "winner": {"dataset": "c", "percent": -99.0}, "loser": None}
+    facts = given("auto", **{**USUAL, "separate": 440000.0})
+    found = headline({**facts, "improvements": {"auto": {"over": {"separate": one}, **won}}})
+    assert found[2] == (
+        "A few very large errors of separate models carry this figure, as where models "
+        "extrapolate. In the median of all datasets and folds the RMSE is 12.0 % lower than with "
+        "separate models."
+    )
+    usual = {**one, "percent": -20.0}
+    found = headline({**facts, "improvements": {"auto": {"over": {"separate": usual}, **won}}})
+    assert not any("very large errors" in sentence for sentence in found)
+
+
 def test_datasets_that_carry_a_comparison_are_named():
     over = {
         "separate": {

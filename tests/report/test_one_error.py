@@ -103,7 +103,7 @@ def test_clusters_and_the_pooled_model_have_the_error_of_their_strategies(result
 
 def test_columns_of_datasets_are_strategies(result):
     details = result.analysis.details.errors
-    same = {"cluster": "clusters", "pooled": "pooled"}
+    same = {"cluster": "clusters", "all": "pooled"}
     for key, strategy in same.items():
         models = result.using(strategy).coefficients
         for k, (name, model) in enumerate(models.items()):

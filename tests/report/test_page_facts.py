@@ -8,6 +8,7 @@ import pytest
 import conjoin
 from conjoin.datasets import make_clusters
 from conjoin.report.facts import facts
+from conjoin.report.html import render
 from tests.report import results
 
 
@@ -32,9 +33,9 @@ def test_errors_of_datasets_agree_with_the_result(found):
     result = results.hostile()
     lines = found["details"]["datasets"]
     for line in lines.values():
-        assert list(line["models"]) == ["own", "cluster", "others", "pooled"]
+        assert list(line["models"]) == ["own", "cluster", "others", "all"]
         assert line["models"][line["lowest"]] == min(line["models"].values())
-    pooled = np.mean([line["models"]["pooled"] ** 2 for line in lines.values()])
+    pooled = np.mean([line["models"]["all"] ** 2 for line in lines.values()])
     assert pooled == pytest.approx(result.pooled.error)
     own = np.mean([line["models"]["own"] ** 2 for line in lines.values()])
     assert own == pytest.approx(result.analysis.details.errors["own"].mean())
@@ -51,7 +52,12 @@ def test_reasons_are_those_of_the_alternatives(found):
             assert line["reason"].startswith(f"joining {word} the squared error by ")
 
 
-def test_one_cluster_has_no_coefficients_that_differ():
+def test_one_cluster_has_no_coefficients_that_differ_and_no_map():
     tables = make_clusters(sizes=(2,), n=40, p=2).tables()
     page = facts(conjoin.partition(tables, target="y", strategy="clusters"), details=True)
     assert page["details"]["clusters"][0]["shifts"] == []
+    text = render(page)
+    for words in ("A map of the datasets", "Where do the clusters differ?", 'id="heat"'):
+        assert words not in text
+    assert ">The joins</h2>" in text
+    assert 'href="#coefficients"' not in text

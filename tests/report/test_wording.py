@@ -15,16 +15,25 @@ def test_changes():
     assert wording.change(None, 1.0, "with x") == "not comparable with the error with x"
 
 
-def test_notes_on_a_ledger_come_where_they_are_needed():
-    line = {
-        "gain": 1.0, "interval": [0.0, 2.0], "joined": True, "verdict": "undecided",
-        "adjusted_p": 0.2,
-    }  # fmt: skip
+def test_a_dataset_alone_is_never_said_to_have_no_gain_beside_a_gain():
     measure = measure_of("gaussian")
-    assert len(wording.ledger_notes([line], measure)) == 2
-    assert wording.ledger_notes([line, line], measure)[2] == wording.ADJUSTED
-    apart = wording.ledger_notes([{**line, "verdict": "apart"}], measure)
-    assert apart[2].startswith("Some lines say 'apart' and are joined")
+    assert wording.brief_reason(None, {"gain": 2.0}, measure).startswith("kept alone by the search")
+    for other in (None, {"gain": None}, {"gain": -1.0}):
+        assert wording.brief_reason(None, other, measure) == "no join has a gain"
+
+
+@pytest.mark.parametrize("time", [None, "date"])
+def test_a_better_model_of_the_other_datasets_is_explained(time):
+    models = {"others": {"error": 4.0, "shown": 2.0}, "cluster": {"error": 9.0, "shown": 3.0}}
+    found = {"models": models, "family": "gaussian", "time": time}
+    note = wording.others_note(found)
+    assert note.startswith(
+        "The others' model has a lower RMSE here than the cluster's model (2 against 3). "
+    )
+    assert ("later ones too" in note) == (time is not None)
+    worse = {**models, "others": {"error": 10.0, "shown": 3.2}}
+    assert wording.others_note({**found, "models": worse}) == ""
+    assert wording.others_note({**found, "models": {}}) == ""
 
 
 def test_distances_to_the_best_strategy():

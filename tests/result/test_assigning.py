@@ -128,15 +128,15 @@ def test_sources_of_predictions():
     result = conjoin.partition(table[table["shop"] != "s3"], target="y", by="shop")
     rows = table.iloc[[0, 130]].assign(shop=["s0", "s3"])
     nameless = pd.concat([rows, rows[:1].assign(shop=None)])
-    with pytest.warns(conjoin.ConjoinWarning, match=r"pooled model \(1 of 3 rows\)"):
+    with pytest.warns(conjoin.ConjoinWarning, match=r"model for all \(1 of 3 rows\)"):
         _, source = result.predict(nameless, return_source=True)
     assert source.tolist() == [
-        "own",
-        "pooled (dataset not seen at fitting)",
-        "pooled (no dataset named)",
+        "in use",
+        "model for all (dataset not seen at fitting)",
+        "model for all (no dataset named)",
     ]
     _, source = result.predict(rows, on_unseen="nearest", return_source=True)
-    assert source.tolist() == ["own", "nearest cluster (dataset not seen at fitting)"]
+    assert source.tolist() == ["in use", "nearest cluster (dataset not seen at fitting)"]
 
 
 def test_files_without_a_prior_fall_back_to_clusters_and_say_so(tmp_path):

@@ -88,17 +88,17 @@ def test_batches_do_not_change_predictions(model, new, tmp_path, monkeypatch, ba
     else:
         np.testing.assert_allclose(frame["prediction"], expected, rtol=0, atol=1e-12)
     unseen = new["store"].isin(["e", "f"])
-    kind = "pooled" if on_unseen == "pooled" else "nearest cluster"
+    kind = "model for all" if on_unseen == "pooled" else "nearest cluster"
     assert set(frame["model"][unseen]) == {f"{kind} (dataset not seen at fitting)"}
-    assert set(frame["model"][new["store"].isna()]) == {"pooled (no dataset named)"}
-    assert set(frame["model"][~unseen & new["store"].notna()]) == {"own"}
+    assert set(frame["model"][new["store"].isna()]) == {"model for all (no dataset named)"}
+    assert set(frame["model"][~unseen & new["store"].notna()]) == {"in use"}
     rest = frame.drop(columns=["prediction", "model"]).fillna({"store": "?"})
     pd.testing.assert_frame_equal(rest, new.fillna({"store": "?"}), check_dtype=False)
-    which = "pooled model" if on_unseen == "pooled" else "model of the nearest cluster"
+    which = "model for all" if on_unseen == "pooled" else "model of the nearest cluster"
     assert notes == [
         f"2 datasets were not there at fitting ('e', 'f'); they get the {which} "
         f"({unseen.sum()} of 160 rows).",
-        "10 of 160 rows name no dataset; they get the pooled model.",
+        "10 of 160 rows name no dataset; they get the model for all.",
         "1 of 160 rows lie far outside the training range (by more than its width), most often in "
         "column 'x'; they are predicted as at that limit. limit=False allows extrapolation.",
     ]
@@ -176,9 +176,9 @@ def test_a_new_file_gets_the_pooled_model(files_model, tmp_path):
     rows.to_csv(tmp_path / "z.csv", index=False)
     frame, notes = written(files_model, tmp_path / "z.csv", tmp_path / "out.csv")
     assert notes == [
-        "1 dataset was not there at fitting ('z'); it gets the pooled model (40 of 40 rows)."
+        "1 dataset was not there at fitting ('z'); it gets the model for all (40 of 40 rows)."
     ]
-    assert set(frame["model"]) == {"pooled (dataset not seen at fitting)"}
+    assert set(frame["model"]) == {"model for all (dataset not seen at fitting)"}
     assert frame["prediction"].tolist() == of_frame(files_model, rows, dataset="z").tolist()
 
 

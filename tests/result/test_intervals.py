@@ -47,7 +47,7 @@ def test_unseen_datasets_have_wider_intervals_and_a_source(found):
         got, source = found.predict(new, interval=0.9, return_source=True)
     known = found.predict(stores(1), interval=0.9)
     assert np.mean(got.high - got.low) > 1.2 * np.mean(known.high - known.low)
-    assert source[0].startswith("pooled")
+    assert source[0].startswith("model for all")
 
 
 def test_files_keep_and_write_intervals(found, tmp_path):

@@ -116,7 +116,7 @@ def test_datasets_that_were_not_there(frame, result):
     with pytest.warns(ConjoinWarning) as caught:
         found = result.predict(new)
     assert [str(w.message) for w in caught] == [
-        "2 datasets were not there at fitting ('new', 'other'); they get the pooled model "
+        "2 datasets were not there at fitting ('new', 'other'); they get the model for all "
         "(60 of 480 rows)."
     ]
     own = (frame["store"] == "s0").to_numpy()

@@ -90,13 +90,14 @@ def test_what_is_noticed_adds_up():
     both = first + second
     assert both == Noticed(15, frozenset({"a", "b"}), 6, 1, 3, {"x": 2, "z": 4})
     assert both.unseen_sentence("pooled") == (
-        "2 datasets were not there at fitting ('a', 'b'); they get the pooled model (6 of 15 rows)."
+        "2 datasets were not there at fitting ('a', 'b'); they get the model for all (6 of 15 "
+        "rows)."
     )
     assert second.unseen_sentence("nearest") == (
         "1 dataset was not there at fitting ('b'); it gets the model of the nearest cluster "
         "(2 of 5 rows)."
     )
-    assert both.nameless_sentence() == "1 of 15 rows name no dataset; they get the pooled model."
+    assert both.nameless_sentence() == "1 of 15 rows name no dataset; they get the model for all."
     assert both.beyond_sentence().startswith("3 of 15 rows lie far outside the training range")
     assert "column 'z'" in both.beyond_sentence()
 

@@ -39,7 +39,7 @@ def test_everything_comes_back(shops, of_shops, path):
     new = shops.assign(store="new")
     expected = of_shops.predict(new, on_unseen="nearest")
     assert loaded.predict(new, on_unseen="nearest").tobytes() == expected.tobytes()
-    with pytest.warns(conjoin.ConjoinWarning, match="it gets the pooled model"):
+    with pytest.warns(conjoin.ConjoinWarning, match="it gets the model for all"):
         expected = of_shops.predict(new)
         assert loaded.predict(new).tobytes() == expected.tobytes()
     rows = shops[:40].drop(columns="store")

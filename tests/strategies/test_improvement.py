@@ -9,6 +9,7 @@ from conjoin.strategies.improvement import (
     compare_errors,
     error_interval,
     ratio_of_sums,
+    typical_ratio,
 )
 
 
@@ -81,3 +82,10 @@ def test_carriers():
     few = np.array([2.0, 2.0, 1.0, 1.0, 1.0])
     assert carriers(0.9 * few, few).tolist() == []  # two of five carry a little more
     assert carriers(np.full(10, np.nan), even).tolist() == []
+
+
+def test_the_typical_ratio_is_not_moved_by_a_few_large_losses():
+    ours, theirs = np.full((10, 8), 0.8), np.ones((10, 8))
+    theirs[0] *= 1e6  # one fold in which models extrapolate
+    assert typical_ratio(held(ours), held(theirs)) == pytest.approx(0.8)
+    assert np.isnan(typical_ratio(held(np.zeros((2, 2))), held(np.ones((2, 2)))))

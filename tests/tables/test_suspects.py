@@ -26,6 +26,11 @@ MANY, FEW = np.arange(200.0) * 7 % 199, np.arange(200.0) % 4 + 1
         ("region_code", FEW, "code"),
         ("shop_id", FEW, "code"),
         ("status", FEW, "code"),
+        ("DayOfWeek", FEW, "code"),
+        ("day_of_week", FEW, "code"),
+        ("weekday", FEW, "code"),
+        ("week", FEW, ""),
+        ("window", FEW, ""),
     ],
 )
 def test_identifiers_and_codes(name, values, kind):

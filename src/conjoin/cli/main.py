@@ -49,6 +49,8 @@ from conjoin.errors import (
 from conjoin.text import printable, quoted
 
 PAGES = (".html", ".htm")
+# Shares of the time of the search and of the verdicts, for the progress bar; files have the rest.
+PARTS = 0.5, 0.4
 USAGE_ERROR: Any = typer.BadParameter.__base__  # typer brings its own click, or uses another's
 
 
@@ -202,6 +204,8 @@ def partition(
     import conjoin
     from conjoin.cli.show import MOST_STEPS_SHOWN, show_json, show_partition
     from conjoin.progress import progress_bar
+    from conjoin.progress_parts import report as tell
+    from conjoin.progress_parts import split_progress
     from conjoin.report.facts import facts
     from conjoin.report.frames import write_csv
 
@@ -213,15 +217,18 @@ def partition(
         _check_page(report, "--report")
     if csv is not None:
         _check_tables(csv)
-    with notes(), progress_bar("Finding what to join") as progress:
+    with notes(), progress_bar("Finding what to join", lines=True) as progress:
+        search, joins, rest = split_progress(progress, *PARTS)
         named: Any = data
         if wait or without:
             named = conjoin.sites.open_study(data, wait=wait, without=without or ())
-        result = conjoin.partition(named, **asked, progress=progress, **_given(rule=rule))
+        result = conjoin.partition(named, **asked, progress=search, **_given(rule=rule))
         # These take a while with many datasets: inside the progress bar.
-        _ = result.errors, result.ledger(MOST_STEPS_SHOWN, progress)
+        _ = result.errors, result.ledger(MOST_STEPS_SHOWN, joins)
+        tell(rest, 0, 2)
         if save is not None:
             result.save(save, evidence=True)  # explain and report read it from the file
+        tell(rest, 1, 2)
         if report is not None:
             result.report(report)
         if csv is not None:
@@ -305,7 +312,7 @@ def predict(
 
     check_output(output)
     loaded = load(model, trusted=trust)
-    with notes(), progress_bar("Predicting") as progress:
+    with notes(), progress_bar("Predicting", lines=True) as progress:
         rows, columns = predict_source(
             loaded,
             data,

@@ -148,7 +148,7 @@ def _synthetic(
     from conjoin.progress import progress_bar
 
     path = output or FOLDER / table / "results.csv"
-    with progress_bar(f"Running {table}") as progress:
+    with progress_bar(f"Running {table}", lines=True) as progress:
         cells = run_table(
             table,
             seed=seed,
@@ -187,7 +187,7 @@ def _real(
         kept[table] = [one for one in old if one.set not in (sets or ())]
     results: list[MethodResult] = []
     for case, methods in cases.items():
-        with progress_bar(printable(f"Running {', '.join(case)}")) as progress:
+        with progress_bar(printable(f"Running {', '.join(case)}"), lines=True) as progress:
             results += real.run_case(case, methods, data, seed=seed, progress=progress)
         for table, path in paths.items():
             write_results(real.results_for(table, kept[table] + results), path)
@@ -201,7 +201,7 @@ def _figure(data: Path, seed: int, path: Path) -> None:
     from conjoin.paper.tables.figure import draw_figure
     from conjoin.progress import progress_bar
 
-    with progress_bar("Training MLP2 on CFGSF") as progress:
+    with progress_bar("Training MLP2 on CFGSF", lines=True) as progress:
         described = draw_figure(data, path, seed=seed, progress=progress)
     typer.echo(described)
     typer.echo(f"Written to {path}")
@@ -212,7 +212,7 @@ def _classification(seed: int, pairs: int | None, path: Path) -> None:
     from conjoin.paper.tables.classification import PAIRS, SHOWN, run, texts_of, write_lines
     from conjoin.progress import progress_bar
 
-    with progress_bar("Running classification") as progress:
+    with progress_bar("Running classification", lines=True) as progress:
         lines = run(seed, pairs or PAIRS, progress)
     write_lines(lines, path)
     title = "classification: percent of pairs that each reading of the bounds joins"
@@ -225,7 +225,7 @@ def _timings(data: Path, seed: int, path: Path) -> None:
     from conjoin.paper.tables.write import write_rows
     from conjoin.progress import progress_bar
 
-    with progress_bar("Training networks") as progress:
+    with progress_bar("Training networks", lines=True) as progress:
         timings = list(run_timings(data, seed=seed, progress=progress))
     for timing in timings:
         typer.echo(in_words(timing))

@@ -14,12 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from conjoin.cli.fitted import print_fitted
 from conjoin.cli.words import with_options
 from conjoin.report import wording
 from conjoin.report.assignment import MODELS, assigned_note, in_words
 from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
-from conjoin.report.learners import judged_note
+from conjoin.report.learners import bare_note, judged_note
+from conjoin.report.ledger_notes import gain_note, ledger_notes
 from conjoin.report.measure import error_text, measure_of
 from conjoin.result.values import NOT_JUDGED, THEORY
 from conjoin.text import listed, printable
@@ -37,7 +39,11 @@ MOST_FEATURES_SHOWN = 8
 MOST_SCORES_SHOWN = 12
 MOST_COLUMNS_SHOWN = 4
 BAR_WIDTH = 16  # characters: with it the table of strategies stays within PLAIN_WIDTH
+NARROW_BAR = 8  # characters: with it the table stays within 80
 PLAIN_WIDTH = 100  # characters of a line where the output is no terminal, such as a file
+# Columns whose words stay whole while lines are wrapped; names may be folded inside a word.
+WRAPPED = ("interval", "verdict", "decision and reason", "when resampled", "what was done")
+HOLDS = " *"  # behind a verdict that holds after the adjustment for the number of joins
 VERDICT_STYLES = {"join": "green", "apart": "red", "undecided": "yellow"}
 
 
@@ -63,8 +69,9 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
     if hidden > 0:
         console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
     measure = measure_of(found["family"])
-    _notes(console, wording.ledger_notes(found["ledger"], measure, found["learner"]))
-    _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found))
+    _notes(console, ledger_notes(found["ledger"], measure, found["learner"]))
+    bar = BAR_WIDTH if console.width >= PLAIN_WIDTH else NARROW_BAR
+    _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found, bar))
     _notes(console, [wording.behind_note(measure), wording.clusters_note(found)])
     if "classes" in found:
         _show_scores(console, found)
@@ -155,7 +162,7 @@ def _console(width: int | None = None) -> Console:
 def _section(console: Console, title: str, table: Table) -> None:
     console.print()
     console.print(_text(title, "bold"))
-    console.print(table)
+    print_fitted(console, table)
 
 
 def _text(text: str, style: str = "") -> Text:
@@ -164,14 +171,15 @@ def _text(text: str, style: str = "") -> Text:
 
 
 def _table(*columns: str, right: Sequence[str] = ()) -> Table:
-    """Return a table whose numbers, columns `right`, and verdicts stay whole; names are folded."""
+    """Return a table whose numbers, columns `right`, stay whole; names are folded."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in columns:
+        wrapped = name in WRAPPED
         table.add_column(
             name,
             justify="right" if name in right else "left",
-            no_wrap=name in right or name in ("verdict", "decision and reason", "strategy"),
-            overflow="fold",
+            no_wrap=not wrapped and (name in right or name == "strategy"),
+            overflow="ellipsis" if wrapped else "fold",
         )
     return table
 
@@ -197,8 +205,8 @@ def _kept(stability: Mapping[str, Any], one: Mapping[str, Any]) -> str:
     return share_together(stability["clusters"][one["number"] - 1], len(one["datasets"]))
 
 
-def _strategies(found: Mapping[str, Any]) -> Table:
-    """Return the error of every strategy, the lowest first."""
+def _strategies(found: Mapping[str, Any], bar: int) -> Table:
+    """Return the error of every strategy, the lowest first, with bars of at most `bar`."""
     numbers = (measure_of(found["family"]).head, "behind the best", "weight in auto")
     table = _table("strategy", numbers[0], "", *numbers[1:], right=numbers)
     lines = wording.by_error(found["strategies"])
@@ -209,21 +217,21 @@ def _strategies(found: Mapping[str, Any]) -> Table:
         table.add_row(
             Text(name, style),
             error_text(line["shown"]),
-            Text(_bar(line["shown"], full), style),
+            Text(_bar(line["shown"], full, bar), style),
             wording.behind_with_error(line),
             wording.weight_in_words(line["weight"]),
         )
     return table
 
 
-def _bar(value: float | None, full: float) -> str:
+def _bar(value: float | None, full: float, width: int) -> str:
     """Return a bar from zero to a value; one that is longer than `full` ends in an arrow."""
     block, more = ("█", "▶") if _is_unicode() else ("#", ">")
     if value is None or not full > 0:
         return ""
     if value > full * 1.001:
-        return block * (BAR_WIDTH - 1) + more
-    return block * max(round(BAR_WIDTH * value / full), 1)
+        return block * (width - 1) + more
+    return block * max(round(width * value / full), 1)
 
 
 def _is_unicode() -> bool:
@@ -232,23 +240,19 @@ def _is_unicode() -> bool:
 
 def _ledger(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
     numbers = ("gain", "interval")
-    head = ("verdict", "adjusted p", "decision and reason")
-    table = _table("join", "with", *numbers, *head, right=(*numbers, "adjusted p"))
+    head = ("verdict", "decision and reason")
+    table = _table("join", "with", *numbers, *head, right=numbers)
     for line in lines:
+        verdict = _verdict(line["verdict"], line["judged_by"] if learned else "")
+        verdict.append(HOLDS if line["holds_for_all"] else "")
         table.add_row(
             _text(listed(line["left"], MOST_JOINED_SHOWN)),
             _text(listed(line["right"], MOST_JOINED_SHOWN)),
             *_gain(line),
-            _verdict(line["verdict"], line["judged_by"] if learned else ""),
-            _p_value(line["adjusted_p"]),
+            verdict,
             line["why"],
         )
     return table
-
-
-def _p_value(p: float | None) -> str:
-    """Return a p-value as text; below a thousandth its digits say nothing."""
-    return "" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def _verdict(verdict: str, judged_by: str = "") -> Text:
@@ -278,22 +282,26 @@ def show_dataset(found: Mapping[str, Any]) -> None:
         learner, lines = found["learner"], found["alternatives"]
         table = _alternatives(lines, learned=learner != "linear")
         _section(console, "Joining it with a cluster", table)
-        _notes(console, [wording.gain_note(measure), judged_note(lines, learner)])
+        _notes(console, [gain_note(measure), judged_note(lines, learner)])
     table = _table("model", measure.head, right=(measure.head,))
     for key, one in found["models"].items():
         used = f"{wording.IN_USE} (strategy '{found['strategy']}')"
         table.add_row(_text(wording.MODELS.get(key, used)), error_text(one["shown"]))
     _section(console, "Errors on its held-out rows", table)
+    if found["others_note"]:
+        _notes(console, [found["others_note"]])
     if "scores" in found:
         _, brier, area = wording.score_texts(found["scores"])
         shares = wording.shares_in_words(found["scores"]["shares"])
         console.print(_text(f"In use: Brier score {brier}, AUC {area}. {shares}"))
     largest = sorted(found["coef"].items(), key=lambda item: -abs(item[1]["shift"] or 0.0))
-    numbers = (wording.IN_USE, wording.MODELS["pooled"])
+    numbers = (wording.IN_USE, wording.MODELS["all"])
     table = _table("coefficient", *numbers, right=numbers)
     for name, values in largest[:MOST_FEATURES_SHOWN]:
-        table.add_row(_text(name), f"{values['in_use']:.5g}", f"{values['pooled']:.5g}")
-    _section(console, "Where it differs most from the pooled model", table)
+        table.add_row(_text(name), f"{values['in_use']:.5g}", f"{values['all']:.5g}")
+    _section(console, f"Where it differs most from the {wording.MODELS['all']}", table)
+    if found["learner"] != "linear" and not any(v["all"] for _, v in largest[:MOST_FEATURES_SHOWN]):
+        _notes(console, [bare_note(found["learner"])])
     if len(found.get("classes", [])) == 2:
         _notes(console, [wording.log_odds_note(found["classes"])])
 
@@ -330,5 +338,5 @@ def show_assignments(family: str, lines: Sequence[Mapping[str, Any]]) -> None:
             f"{line['rows']:,}",
             *(error_text(line["errors"][key]["shown"], 4) for key in MODELS),
         )
-    console.print(table)
+    print_fitted(console, table)
     _notes(console, [assigned_note(measure_of(family))])

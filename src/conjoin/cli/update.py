@@ -50,7 +50,7 @@ def update(
 
     if output is not None:
         check_writable(output, f"--output {str(output)!r}")
-    with notes(), progress_bar("Updating") as progress:
+    with notes(), progress_bar("Updating", lines=True) as progress:
         found = conjoin.update(
             model,
             list(data),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.entries import Layout
@@ -25,8 +25,9 @@ from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.moments import Moments
 from conjoin.tables import DatasetCollection
 
-# Steps 3 to 7 for a table and its study, of a collection or of moments that were formed elsewhere.
-Analyse = Callable[[Any, Study], Analysed]
+# Steps 3 to 7 for a table, of a collection or of moments that were formed elsewhere, its study and
+# what reports progress.
+Analyse = Callable[[Any, Study, Progress | None], Analysed]
 
 
 def correct(
@@ -37,6 +38,7 @@ def correct(
     request: Request,
     study: Study,
     analyse: Analyse,
+    progress: Progress | None = None,
 ) -> Analysed:
     """Do the steps again with the learner's prediction as one more column."""
     one = learned.found["named"]
@@ -57,7 +59,7 @@ def correct(
             for g, inner in enumerate(one.nested)
         ]
         found = replace(found, given=_nested(found, others, learned.group, study))
-    return analyse(more, found)
+    return analyse(more, found, progress)
 
 
 def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> SortedRows:

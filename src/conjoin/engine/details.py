@@ -40,7 +40,7 @@ def make_details(
 ) -> Details:
     """Return the figures of the report.
 
-    `errors` (K,) are those of each dataset's "own" model, its "cluster" and the "pooled" model, in
+    `errors` (K,) are those of each dataset's "own" model, its "cluster" and the model for "all", in
     working units.
     """
     problem, basis, judge = start.problem, study.basis, verdicts.judge

@@ -23,6 +23,7 @@ from conjoin.strategies.improvement import (
     carriers,
     compare_errors,
     error_interval,
+    typical_ratio,
 )
 from conjoin.strategies.plan import Start
 
@@ -114,13 +115,14 @@ def _improvement(
 ) -> Improvement:
     found = _changes(compare_errors(one, other, w, weights))
     parts = [held.losses.sum(axis=0) / w * weights for held in (one, other)]
-    some = carriers(*parts)
+    some, typical = carriers(*parts), typical_ratio(one, other) - 1
     if len(some) == 0:
-        return Improvement(*found)
+        return Improvement(*found, typical=typical)
     rest = np.setdiff1d(np.arange(len(w)), some)
     without = compare_errors(one.of(rest), other.of(rest), w[rest], weights[rest])
     share = float(parts[1][some].sum() / parts[1].sum())
-    return Improvement(*found, tuple(names[k] for k in some), share, *_changes(without))
+    who = tuple(names[k] for k in some)
+    return Improvement(*found, who, share, *_changes(without), typical)
 
 
 def _changes(ratio: Ratio) -> tuple[float, tuple[float, float]]:

@@ -198,9 +198,14 @@ class LearnedAnalysis:
 
     def _pooled(self) -> Fit:
         """Return the model for datasets not there at fitting: the better of two without names."""
-        best = reference({name: self.errors[name].error for name in self.entries}, "pooled")
-        entry, rows = self.entries[best], int(np.sum(self.linear.facts.sizes))
+        best, rows = self._for_all, int(np.sum(self.linear.facts.sizes))
+        entry = self.entries[best]
         return self._fit(entry.intercept[0], entry.slopes[0], rows, self.errors[best].error)
+
+    @property
+    def _for_all(self) -> str:
+        """The strategy of the model for all: that of lines or the learner's."""
+        return reference({name: self.errors[name].error for name in self.entries}, "pooled")
 
     def _errors_by_dataset(self, losses: FloatArray) -> FloatArray:
         tested = self.linear.start.problem.tested
@@ -276,8 +281,7 @@ class LearnedAnalysis:
         held_out = self.entries[strategy].held_out
         assert held_out is not None  # see `spread`
         lines = self.linear.spread("pooled")
-        best = reference({name: self.errors[name].error for name in self.entries}, "pooled")
-        pooled = self.entries[best].held_out
+        pooled = self.entries[self._for_all].held_out
         found = spread_of_rows(held_out, pooled, self.rows)
         if pooled is None:
             return replace(found, unseen=lines.unseen)
@@ -386,7 +390,12 @@ class LearnedAnalysis:
 
     def _make_details(self) -> "Details | None":
         details, judged = self.main.details, self._judged().verdicts
-        if details is None or not judged:
+        if details is None:
+            return None
+        # The model for all is the one that predicts unknown datasets, not a line beside it.
+        errors = self._errors_by_dataset(self.entries[self._for_all].losses) * self.rows.units
+        details = replace(details, errors={**details.errors, "all": errors})
+        if not judged:
             return details
         upper = tuple(
             judged_line(line, judged[sides_of(line)]) if sides_of(line) in judged else line

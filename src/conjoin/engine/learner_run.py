@@ -71,7 +71,7 @@ def add_learner(
     lines = learned.found["named"].held_out.shape[1]
     layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     schema = schema_of(learned, table, lines)
-    corrected = correct(learned, schema, layout, table, request, study, analyse)
+    corrected = correct(learned, schema, layout, table, request, study, analyse, second)
     report(second, 1, 1)
     leads, judge, contest = _leads(linear, corrected, learned, rows), None, None
     if leads:

@@ -20,7 +20,7 @@ from conjoin.learners.forward import forward_groups
 from conjoin.learners.grouped import grouped_column, has_enough
 from conjoin.learners.rows import Learner, LearnerRows, Past
 from conjoin.models.row_losses import row_losses
-from conjoin.progress_parts import by_costs, report
+from conjoin.progress_parts import by_costs, report, split_progress
 from conjoin.tables import DatasetCollection
 
 # Groups of rows that are held out together. Each is a model of its own; five leave four fifths of
@@ -44,9 +44,9 @@ PATIENT_ROWS = 5_000
 LARGE = 300_000
 # Rows that are put in order at once.
 CHUNK_ROWS = 65_536
-# How long the models with names, without, of residuals and of each dataset take in proportion, for
+# How long the models with names, without, of residuals and of one dataset take in proportion, for
 # the progress bar.
-COSTS = 6, 2, 1, 1
+COSTS, SEPARATE_COST = (6, 2, 1), 0.5
 # Datasets and rows up to which every dataset gets a model of its own: each is cross-fitted.
 MOST_SEPARATE, MOST_SEPARATE_ROWS = 24, 50_000
 # Datasets and rows up to which trees for few rows are tried as well, and rows from which a dataset
@@ -216,7 +216,8 @@ def learn_columns(
     nested = not keep and task.rows.past is None and (n <= few or n < FEW_OWN * K)
     if n > LARGE:
         task = replace(task, learner=learner.quicker())
-    first, second, third, last = by_costs(progress, COSTS)
+    own = SEPARATE_COST * K if not keep and K <= MOST_FINE else 0.1  # a little time for the rest
+    first, second, third, last = by_costs(progress, (*COSTS, own))
     found = {"named": task.column(nested=nested, keep=keep, progress=first)}
     # The others compare and help; larger steps do for them, and for the clusters that follow.
     chosen = task.learner.narrowed(found["named"].settings)
@@ -227,7 +228,7 @@ def learn_columns(
         patient = replace(task, learner=chosen) if n <= PATIENT_ROWS else narrow
         found["residual"] = patient.column(target=residual, keep=keep, progress=third)
     if not keep:
-        found |= separate_column(task, narrow.learner, found["pooled"])
+        found |= separate_column(task, narrow.learner, found["pooled"], last)
     report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
     group = held_out_groups(study)
@@ -246,17 +247,18 @@ def columns_of(learner: Learner, table: DatasetCollection) -> LearnerColumns:
 
 
 def separate_column(
-    task: LearningTask, learner: Learner, pooled: PredictedColumn
+    task: LearningTask, learner: Learner, pooled: PredictedColumn, progress: Progress | None = None
 ) -> dict[str, PredictedColumn]:
     """Return the column of one model for each dataset, of the trees with the lower loss."""
     rows, group = task.rows, task.group
     n, own = len(rows), np.arange(rows.datasets)
     fine, found = task.learner.for_few_rows(), []
+    first, second = split_progress(progress, 0.5)
     if rows.datasets <= MOST_SEPARATE and n <= MOST_SEPARATE_ROWS:
-        found.append(grouped_column(learner, rows, group, own, pooled))
+        found.append(grouped_column(learner, rows, group, own, pooled, progress=first))
     few = rows.response.family == "gaussian" and n <= MOST_FINE_ROWS
     if fine is not None and few and rows.datasets <= MOST_FINE:
-        found.append(grouped_column(fine, rows, group, own, pooled, FEWEST_FINE))
+        found.append(grouped_column(fine, rows, group, own, pooled, FEWEST_FINE, second))
     if not found:
         return {}
     size = np.bincount(rows.dataset, rows.w)[rows.dataset]

@@ -112,7 +112,7 @@ def _corrected(
         basis=basis,
         folds=folds,
     )
-    return analyse(more, make_study(more, request))
+    return analyse(more, make_study(more, request), None)
 
 
 def _combine(

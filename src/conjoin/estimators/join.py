@@ -185,7 +185,7 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         Returns
         -------
         array (rows,)
-            Expected targets. Rows without a name get the pooled model. With `interval` a tuple of
+            Expected targets. Rows without a name get the model for all. With `interval` a tuple of
             three such arrays: (prediction, low, high).
 
         Raises

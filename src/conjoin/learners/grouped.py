@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.rows import UNKNOWN, Learner, LearnerRows, Model, Past
+from conjoin.progress_parts import report
 
 # Rows from which a cluster gets a model of its own: trees of fewer rows have a handful of leaves.
 FEWEST_ROWS = 50
@@ -64,11 +65,13 @@ def grouped_column(
     labels: IntArray,
     rest: PredictedColumn,
     fewest: int = FEWEST_ROWS,
+    progress: Progress | None = None,
 ) -> PredictedColumn:
     """Cross-fit the learner in every cluster of `fewest` rows, and train it on all rows of each."""
     held_out, models = rest.held_out.copy(), {}
-    label = labels[rows.dataset]
-    for cluster in range(int(labels.max()) + 1):
+    label, clusters = labels[rows.dataset], int(labels.max()) + 1
+    for cluster in range(clusters):
+        report(progress, cluster, clusters)
         own: BoolArray = label == cluster
         past = None if rows.past is None else rows.past.take(own)
         if not has_enough(rows.y[own], group[own], int(group.max()) + 1, fewest, past):

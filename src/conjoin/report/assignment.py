@@ -11,7 +11,7 @@ from conjoin.report.numbers import finite
 from conjoin.result.partition import Partition
 from conjoin.result.values import Assignment
 
-MODELS = {"own": "its model", "cluster": "cluster's", "pooled": "all data's"}
+MODELS = {"own": "its model", "cluster": "cluster's", "pooled": "model for all"}
 
 
 def assigned_note(measure: Measure) -> str:

@@ -36,7 +36,7 @@ OLD_NAMES = {
     "in_use": "in use, strategy '{}'",
     "own": "its own",
     "cluster": "its cluster's",
-    "pooled": "pooled",
+    "all": "for all",
 }
 
 
@@ -221,6 +221,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
         **reach_facts(result, name),
         "family": result.family,
         **({"classes": list(result.classes)} if result.classes else {}),
+        "time": result.schema.roles.time,
         "reason": "",
         "models": models,
         # The same under the names that scripts know.
@@ -235,7 +236,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
             feature: {
                 "own": model.coef[feature],
                 "in_use": model.coef[feature],
-                "pooled": result.pooled.coef[feature],
+                "all": result.pooled.coef[feature],
                 "shift": finite((model.coef[feature] - result.pooled.coef[feature]) * width),
             }
             for feature, width in _widths(result.pooled)
@@ -244,7 +245,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
     reason = wording.reason(found)
     if "reach" in found:
         reason += f" {reach_in_words(found)}"
-    return {**found, "reason": reason}
+    return {**found, "reason": reason, "others_note": wording.others_note(found)}
 
 
 def _alternative(result: "Partition", view: View, name: str, line: "Alternative") -> dict[str, Any]:

@@ -35,6 +35,8 @@ TIE = 0.0005  # share of the error by which two strategies differ and print as "
 AS_GOOD = 0.05
 # Percent from which an end of an interval is said in times: 300 % higher is 4 times as high.
 MOST_AS_PERCENT = 300.0
+# Times by which the mean and the typical ratio of two errors differ where the headline says so.
+MOST_APART = 2.0
 # What a strategy's models are, for a reader who wants to know which models there will be.
 BORROWED = "one model per dataset, with strength borrowed between datasets"
 MODELS_OF = {
@@ -244,6 +246,7 @@ def _carried(facts: Facts, name: str) -> list[str]:
     for other, words in (("separate", "separate models"), ("pooled", "one model for all")):
         one = known.get(other)
         if not one or not one["carriers"] or one["percent_without"] is None:
+            found += _few_errors(one, words, measure) if one else []
             continue
         several = len(one["carriers"]) > 1
         who = f"{'Datasets' if several else 'Dataset'} {_quoted(one['carriers'])}"
@@ -257,6 +260,23 @@ def _carried(facts: Facts, name: str) -> list[str]:
             f"is {result}{interval_in_words(one['interval_without'])}."
         )
     return found
+
+
+def _few_errors(one: Facts, words: str, measure: Measure) -> list[str]:
+    """Say what is typical where a few very large errors carry the mean; often nothing."""
+    mean, typical = one["percent"], one.get("percent_typical")
+    if mean is None or typical is None:
+        return []
+    ratio = (100 + mean) / max(100 + typical, 1e-9)  # a thousand millionth stands for zero
+    if 1 / MOST_APART < ratio < MOST_APART:
+        return []
+    whose = words if ratio < 1 else "the models above"
+    way = "lower" if typical < 0 else "higher"
+    return [
+        f"A few very large errors of {whose} carry this figure, as where models extrapolate. In "
+        f"the median of all datasets and folds the {measure.short} is {unsigned(typical)} {way} "
+        f"than with {words}."
+    ]
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from conjoin.report import cautions, common_model, figures, panels, representati
 from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
 from conjoin.report.learners import judged_note
-from conjoin.report.numbers import number, share, signed, unsigned
+from conjoin.report.numbers import number, p_value, share, signed, unsigned
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
@@ -48,6 +48,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "reasons": sentences[1:],
             "found_note": wording.clusters_note(found),
             "models": wording.MODELS,
+            "common_model": wording.common_model(found["learner"]),
             "cautions": [*found["cautions"], *details["cautions"]],
             "no_cautions": cautions.NONE,
             **_strategies(found["strategies"]),
@@ -81,6 +82,7 @@ def _environment() -> Environment:
         "signed": signed,
         "unsigned": unsigned,
         "share": share,
+        "p": p_value,
         "count": lambda value: f"{value:,}",
     }
     return environment
@@ -111,7 +113,7 @@ def _strategies(strategies: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     bar_end, dot_end = figures.strategy_scales(lines)
     return {
         "bar_end": bar_end,
-        "dot_end": f"{dot_end:.2g} %",
+        "dot_end": f"{float(f'{dot_end:.2g}'):,g} %",
         "strategies": [
             {
                 **line,

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from conjoin.api.request import Request
 from conjoin.report.measure import Measure
 from conjoin.report.numbers import finite, plain, unsigned
 from conjoin.report.view import View
@@ -77,12 +78,15 @@ def line_facts(view: View, line: "Merge") -> dict[str, Any]:
 
 def ledger_facts(view: View, lines: Sequence[Any]) -> list[dict[str, Any]]:
     """Return these facts for lines of a ledger; only the first of very many have changes."""
-    return [
-        line_facts(view, line)
-        if i < MOST_CHANGES
-        else unknown_join(joined=line.joined, verdict=line.verdict)
-        for i, line in enumerate(lines)
-    ]
+    level = float(view.result.analysis.settings.get("delta", Request.delta))
+    found = []
+    for i, line in enumerate(lines):
+        known = i < MOST_CHANGES
+        one = unknown_join(joined=line.joined, verdict=line.verdict)
+        # Whether the verdict holds for all joins together, not for this one alone.
+        sure = line.verdict != "undecided" and line.adjusted_p <= level
+        found.append({"holds_for_all": bool(sure), **(line_facts(view, line) if known else one)})
+    return found
 
 
 # --- reasons -------------------------------------------------------------------------------------

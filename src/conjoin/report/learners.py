@@ -21,6 +21,11 @@ def learner_in_words(learner: str) -> str:
     return LEARNED_MODELS.get(learner, learner)
 
 
+def bare_note(learner: str) -> str:
+    """Say why the model for all can have no coefficients."""
+    return f"The model for all is one of {learner_in_words(learner)} alone and has none of these."
+
+
 def judged_in_words(line: Mapping[str, Any]) -> str:
     """Say behind a verdict that it is of the learner itself; nothing behind others."""
     return " (cross-validation of the learner)" if line["judged_by"] == CROSS_VALIDATION else ""

@@ -107,3 +107,14 @@ def share(value: float | None) -> str:
     if percent >= 99.95:  # would be written as 100.0
         return "100 %"
     return f"{percent:.1f} %" if percent >= 10 else f"{percent:.2g} %"
+
+
+def p_value(value: float | None) -> str:
+    """Return a p-value; below a thousandth its digits say nothing.
+
+    >>> p_value(0.0312), p_value(2e-9), p_value(None)
+    ('0.031', '< 0.001', '')
+    """
+    if value is None:
+        return ""
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"

@@ -35,7 +35,7 @@ MOST_SHIFTS = 3  # coefficients named for a cluster: as many as fit beside its m
 
 def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
     """Return all that only the page shows, with the coefficients of at most so many features."""
-    view = View(result)
+    view, several = View(result), len(result.clusters) > 1
     kind = {"family": result.family, "target": result.schema.roles.target}
     scored = result.analysis.scored(result.strategy) if result.classes else None
     return {
@@ -43,8 +43,9 @@ def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
         "level": round(100 * LEVEL),
         "clusters": _clusters(view),
         "tree": tree_facts(view),
-        "map": map_facts(view),
-        "coefficients": coefficient_facts(view, panels),
+        # With one cluster there are no clusters to tell apart, nor pairs of them.
+        "map": map_facts(view) if several else None,
+        "coefficients": coefficient_facts(view, panels) if several else None,
         "probabilities": page_scores(result.classes, scored) if result.classes else None,
         "datasets": _datasets(view),
         "cautions": data_cautions(result, view.details),
@@ -79,13 +80,13 @@ def _picture(result: "Partition") -> dict[str, Any] | None:
 def _clusters(view: View) -> list[dict[str, Any]]:
     """Return errors of own models and in use, their change, and how coefficients differ."""
     result, details = view.result, view.details
-    pooled = view.pooled
+    common = view.common
     found = []
     for c, (members, model) in enumerate(zip(result.clusters, result.models)):
         index = [view.position[name] for name in members]
         own = None if details is None else _average(view, details.errors["own"], index)
         coef = view.coef(model)
-        order = np.argsort(-np.abs(coef - pooled) * view.widths, kind="stable")[:MOST_SHIFTS]
+        order = np.argsort(-np.abs(coef - common) * view.widths, kind="stable")[:MOST_SHIFTS]
         found.append(
             {
                 "colour": view.colours[c],
@@ -96,7 +97,7 @@ def _clusters(view: View) -> list[dict[str, Any]]:
                     {
                         "feature": view.columns[j],
                         "coef": float(coef[j]),
-                        "pooled": float(pooled[j]),
+                        "common": float(common[j]),
                     }
                     for j in (order if len(result.clusters) > 1 else ())
                 ],
@@ -133,7 +134,7 @@ def _datasets(view: View) -> dict[str, dict[str, Any]]:
             "models": shown,
             "lowest": min(known, key=lambda key: known[key]) if known else None,
             "decision": wording.decision(others, 3),
-            "reason": wording.brief_reason(own, view.measure),
+            "reason": wording.brief_reason(own, other, view.measure),
             "verdict": own["verdict"] if own else None,
             "runner_up": other
             and {**other, "effect": wording.brief_effect(other["percent"], view.measure)},

@@ -106,6 +106,7 @@ def _one(one: "Improvement", measure: Measure) -> dict[str, Any]:
         "share": finite(one.share),
         "percent_without": measure.percent(one.change_without),
         "interval_without": [measure.percent(end) for end in one.interval_without],
+        "percent_typical": measure.percent(one.typical),
     }
 
 

@@ -58,6 +58,7 @@ def _merge(view: View, line: "Merge") -> dict[str, Any]:
         "gain": finite(line.gain),
         "percent": view.percent(finite(line.gain), (*line.left, *line.right)),
         "interval": [finite(x) for x in line.interval],
+        "p_value": finite(line.p_value),
         "adjusted_p": finite(line.adjusted_p),
         "judged_by": line.judged_by,
         **line_facts(view, line),

@@ -101,8 +101,8 @@ class View:
         return np.concatenate(found)
 
     @cached_property
-    def pooled(self) -> FloatArray:
-        """Coefficients (columns,) of one model for all.
+    def common(self) -> FloatArray:
+        """Coefficients (columns,) of the model for all.
 
         With a learner that model may be a prediction alone; then the mean of the clusters' models
         stands for it.

@@ -7,10 +7,9 @@ and warnings about the data are in `report.cautions`.
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from conjoin.report.joins import BY_SEARCH
-from conjoin.report.learners import judged_in_words, judged_note
+from conjoin.report.learners import judged_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.numbers import (
     finite,
@@ -23,9 +22,6 @@ from conjoin.report.numbers import (
 from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
-if TYPE_CHECKING:
-    pass
-
 Facts = Mapping[str, Any]
 
 # Clusters named in a headline: the rest is in the table right below it.
@@ -37,15 +33,21 @@ MOST_BEHIND = 1000.0
 
 
 # What a model is fitted to, as heads of columns and lines of tables say it. "own" is the model in a
-# cluster of one, with the prior of clusters, so not strategy 'separate'. "pooled" also predicts
-# unknown datasets. All are refitted outside the same folds, with the partition as it is.
+# cluster of one, with the prior of clusters, so not strategy 'separate'. "all" also predicts
+# unknown datasets; with a learner it is the better of strategies 'pooled' and 'learner pooled', so
+# it is called neither. All are refitted outside the same folds, with the partition as it is.
 MODELS = {
     "own": "model alone",
     "cluster": "cluster's model",
     "others": "others' model",
-    "pooled": "pooled model",
+    "all": "model for all",
 }
 IN_USE = "in use"
+
+
+def common_model(learner: str) -> str:
+    """Return what coefficients of clusters are compared with (`View.common`)."""
+    return MODELS["all"] if learner == "linear" else "mean of the clusters' models"
 
 
 # --- the verdict ---------------------------------------------------------------------------------
@@ -203,10 +205,6 @@ TOGETHER = (
     "The clusters are chosen for all datasets together, so one join judged by itself can point the "
     "other way."
 )
-ADJUSTED = (
-    "Adjusted p: p-value of the verdict, adjusted for the number of joins by Holm's method; below "
-    "delta (0.1 by default) the verdict holds even for the best of all joins."
-)
 
 
 def effect(gain: float | None, percent: float | None, measure: Measure) -> str:
@@ -253,16 +251,42 @@ def _own_effect(own: Facts, measure: Measure) -> str:
     return f"Joining them {effect(gain, own['percent'], measure)}"
 
 
+def others_note(facts: Facts) -> str:
+    """Say why a model of the other datasets can be better than that of the cluster; often empty."""
+    models, measure = facts["models"], measure_of(facts["family"])
+    known = [models.get(key, {}).get("error") for key in ("others", "cluster")]
+    if None in known or not known[0] < known[1]:
+        return ""
+    errors = [error_text(models[key]["shown"]) for key in ("others", "cluster")]
+    why = (
+        "It was fitted to all rows of the other datasets, later ones too, so it has seen what a "
+        "forecast cannot see."
+        if facts["time"]
+        else "Clusters are chosen for all datasets together, so another model can be better for a "
+        "single one; a small difference may be chance."
+    )
+    return (
+        f"The {MODELS['others']} has a lower {measure.short} here than the {MODELS['cluster']} "
+        f"({errors[0]} against {errors[1]}). {why}"
+    )
+
+
 def decision(others: Sequence[str], most: int | None = None) -> str:
     """Say with which datasets one is trained."""
     names = listed(others) if most is None else listed(others, most)
     return f"with {names}" if others else "alone"
 
 
-def brief_reason(own: Facts | None, measure: Measure) -> str:
-    """Say in a table cell why a dataset is in its cluster."""
+def brief_reason(own: Facts | None, runner_up: Facts | None, measure: Measure) -> str:
+    """Say in a table cell why a dataset is in its cluster; `runner_up` is the best other one.
+
+    >>> brief_reason(None, {"gain": 3.0}, measure_of("gaussian"))
+    'kept alone by the search over all datasets'
+    """
     if own is None:
-        return "no join was worth it"
+        # The runner-up stands beside this cell, maybe with a gain.
+        gains = runner_up is not None and (runner_up["gain"] or 0.0) > 0
+        return "kept alone by the search over all datasets" if gains else "no join has a gain"
     if own["gain"] is None:
         return "too few rows for a model of its own"
     return f"joining {brief_effect(own['percent'], measure)}"
@@ -293,36 +317,6 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
     if merge["together"] is not None:
         lines.append(f"together in {100 * merge['together']:.0f} % of the resamples")
     return [*lines, merge["reason"]]
-
-
-def gain_note(measure: Measure) -> str:
-    """Say what a gain is, and what its interval."""
-    return (
-        f"Gain: how much the {measure.gain} is expected to fall if the two are trained together. "
-        "Each end of its interval holds with probability 1 - delta (90 % by default)."
-    )
-
-
-def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linear") -> list[str]:
-    """Say how to read the lines of a ledger, with what they need and no more."""
-    notes = [gain_note(measure)]
-    if not any(line.get("why") == BY_SEARCH for line in lines):
-        notes.append(
-            "Joined datasets either predict better together, or no difference between them could "
-            "be shown."
-        )
-    if len(lines) > 1 and any(line["adjusted_p"] is not None for line in lines):
-        notes.append(ADJUSTED)
-    judged = judged_note(lines, learner)
-    if judged:
-        notes.append(judged)
-        return notes
-    if any(line["joined"] and line["verdict"] == "apart" for line in lines):
-        notes.append(
-            "Some lines say 'apart' and are joined: a join is undone only at a stricter level that "
-            "accounts for the number of joins, and never where one model for all predicts best."
-        )
-    return notes
 
 
 # --- probabilities of classes --------------------------------------------------------------------

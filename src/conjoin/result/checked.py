@@ -154,7 +154,7 @@ def _alternative(C: int) -> Check:
 
 
 def _improvement(value: Any, what: str) -> None:
-    one = record({"numbers": list_of(number, 7), "carriers": list_of(text)})
+    one = record({"numbers": list_of(number, 7), "carriers": list_of(text)}, {"typical": number})
     dataset = optional(pair(text, finite))
     record(
         {"over": map_of(one), "lower": whole, "higher": whole, "winner": dataset, "loser": dataset}

@@ -82,7 +82,11 @@ def details_from_plain(values: Mapping[str, Any] | None, names: Sequence[str]) -
         return None
     refused = PairScore(float("nan"), False)
     return Details(
-        errors={name: plain_to_array(array) for name, array in values["errors"].items()},
+        # Older files call the model for all the pooled one.
+        errors={
+            "all" if name == "pooled" else name: plain_to_array(array)
+            for name, array in values["errors"].items()
+        },
         **{name: plain_to_array(values[name]) for name in DETAIL_ARRAYS},
         dependent=values["dependent"],
         far={int(j): distance for j, distance in values["far"].items()},

@@ -84,7 +84,8 @@ def improvements_to_plain(result: "Partition") -> dict[str, Any]:
 
 def _improvement(one: Improvement) -> dict[str, Any]:
     numbers = (one.change, *one.interval, one.share, one.change_without, *one.interval_without)
-    return {"numbers": [str(float(x)) for x in numbers], "carriers": list(one.carriers)}
+    found = {"numbers": [str(float(x)) for x in numbers], "carriers": list(one.carriers)}
+    return {**found, "typical": str(float(one.typical))}
 
 
 def improvements_from_plain(values: Mapping[str, Any]) -> dict[str, Improvements]:
@@ -103,7 +104,9 @@ def improvements_from_plain(values: Mapping[str, Any]) -> dict[str, Improvements
 
 def _from_plain(one: Mapping[str, Any]) -> Improvement:
     change, low, high, share, without, least, most = map(float, one["numbers"])
-    return Improvement(change, (low, high), tuple(one["carriers"]), share, without, (least, most))
+    typical = float(one.get("typical", "nan"))  # older files have none
+    who = tuple(one["carriers"])
+    return Improvement(change, (low, high), who, share, without, (least, most), typical)
 
 
 def stability_to_plain(found: Stability | None) -> dict[str, Any] | None:

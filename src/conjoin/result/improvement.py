@@ -29,6 +29,9 @@ class Improvement:
         The change over the other datasets; nan without carriers.
     interval_without : (float, float)
         Its 90 % interval.
+    typical : float
+        The median of the changes of all datasets and folds. A few very large errors, of models that
+        extrapolate, move the mean and not the median.
     """
 
     change: float
@@ -37,6 +40,7 @@ class Improvement:
     share: float = float("nan")
     change_without: float = float("nan")
     interval_without: tuple[float, float] = UNKNOWN
+    typical: float = float("nan")
 
 
 @dataclass(frozen=True)

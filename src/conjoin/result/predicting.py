@@ -57,12 +57,13 @@ class Predictions:
             or of `schema.inputs` where there is a representation.
         dataset : name, or one for each row, optional
             Which dataset rows belong to; by default the columns `by` of X say so. A row whose name
-            is missing gets the pooled model.
+            is missing gets the model for all.
         {options}
         return_source : bool, default False
             Whether to return as well which model each row got, as `conjoin predict` writes it:
-            "own", "assigned", "pooled (dataset not seen at fitting)", "pooled (no dataset named)",
-            "nearest cluster (dataset not seen at fitting)".
+            "in use" for known datasets, "assigned", "nearest cluster (dataset not seen at
+            fitting)", "model for all (dataset not seen at fitting)", "model for all (no dataset
+            named)".
 
         Returns
         -------

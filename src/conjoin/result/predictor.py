@@ -24,13 +24,13 @@ from conjoin.tables.schema import Schema
 from conjoin.text import quoted
 
 Names = Sequence[str | None]
-# The model that a row gets, as predictions call it.
+# The model that a row gets, as predictions call it; report and `explain` use the same names.
 SOURCES = {
-    "own": "own",
+    "own": "in use",
     "assigned": "assigned",
-    "pooled": "pooled (dataset not seen at fitting)",
+    "pooled": "model for all (dataset not seen at fitting)",
     "nearest": "nearest cluster (dataset not seen at fitting)",
-    "nameless": "pooled (no dataset named)",
+    "nameless": "model for all (no dataset named)",
 }
 # Datasets of a cluster under whose names rows of an unknown dataset are predicted; the mean of more
 # hardly changes, and each is a pass of the learner over the rows.
@@ -82,7 +82,7 @@ class Noticed:
         """Say which datasets were not there at fitting, and which model they get."""
         if not self.unseen:
             return None
-        model = "pooled model" if on_unseen == "pooled" else "model of the nearest cluster"
+        model = "model for all" if on_unseen == "pooled" else "model of the nearest cluster"
         many = len(self.unseen) > 1
         return (
             f"{len(self.unseen):,} {'datasets were' if many else 'dataset was'} not there at "
@@ -95,7 +95,7 @@ class Noticed:
         if not self.nameless:
             return None
         return (
-            f"{self.nameless:,} of {self.rows:,} rows name no dataset; they get the pooled model."
+            f"{self.nameless:,} of {self.rows:,} rows name no dataset; they get the model for all."
         )
 
     def beyond_sentence(self) -> str | None:

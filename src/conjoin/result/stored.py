@@ -91,6 +91,7 @@ class StoredAnalysis:
     def using(self, strategy: str) -> "Partition":
         """Refuse: a file holds one strategy only."""
         raise ArgumentError(
-            f"strategy={strategy!r} is not in the file, which holds {self.strategy!r}; save the "
-            "result of using(...) as well."
+            f"strategy={strategy!r} is not in the file, which holds the models of "
+            f"{self.strategy!r} only: fit again and save result.using({strategy!r}), or run "
+            f"`conjoin partition` with --strategy '{strategy}' and --save."
         )

@@ -171,6 +171,20 @@ def error_interval(
     return float(mean * np.exp(-half)), float(mean * np.exp(min(half, LARGEST_LOG)))
 
 
+def typical_ratio(one: HeldOut, other: HeldOut) -> float:
+    """Return the median over folds and datasets of the ratio of two losses; nan if none is known.
+
+    >>> cells = np.ones((3, 3))
+    >>> far = np.where(np.eye(3) > 0, 1e6, 1.25)
+    >>> typical_ratio(HeldOut(cells, np.zeros(3)), HeldOut(far, np.zeros(3)))
+    0.8
+    """
+    known = (one.losses > 0) & (other.losses > 0) & np.isfinite(one.losses + other.losses)
+    if not known.any():
+        return float("nan")
+    return float(np.median(one.losses[known] / other.losses[known]))
+
+
 def _half_width(d: FloatArray) -> float:
     """Return half the width of the interval of a mean of parts (m,)."""
     m = len(d)

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.tables.codes import is_code
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.encoding import Number
 
 # Last words of names of identifiers, and of codes. Age, year, hour, rooms or quality are none.
 IDENTIFIERS = ("id", "ids", "pid", "uid", "uuid", "guid", "nbr", "nr", "no", "sku", "key", "index")
 CODES = ("type", "code", "class", "kind", "category", "status", "group", "zip", "postal")
+# Days of the week, which few rows may have in some datasets (shops that close on Sundays).
+WEEKDAYS = ("weekday", "wday", "dow")
 ENDINGS = ("type", "class", "code")  # also as a part of the last word: subtype, zipcode
 # Words that make a number of a code: "number of types", "type count".
 COUNTS = ("n", "num", "number", "count", "total", "size", "share", "rate", "mean", "avg", "per")
@@ -70,7 +73,7 @@ def find_suspects(collection: DatasetCollection) -> Suspects:
         if not isinstance(e, Number) or e.name not in position:
             continue
         values = collection.X[:, position[e.name]]
-        kind = kind_of(e.name, values) or ("identifier" if _counts_rows(collection, values) else "")
+        kind = kind_of(e.name, values) or _kind_by_values(collection, values)
         if kind:
             (identifiers if kind == "identifier" else codes).append(e.name)
     return Suspects(similar_names(collection.names), tuple(identifiers), tuple(codes))
@@ -100,8 +103,9 @@ def kind_of(name: str, values: FloatArray) -> str:
         return ""
     last = words[-1]
     names_rows = last in IDENTIFIERS or last in ("#", "number")
-    is_code = last in CODES or last.endswith(ENDINGS)
-    if not (names_rows or is_code) or not _are_whole(values):
+    of_week = last in WEEKDAYS or words[-3:] == ["day", "of", "week"]
+    names_code = last in CODES or last.endswith(ENDINGS) or of_week
+    if not (names_rows or names_code) or not _are_whole(values):
         return ""
     distinct = len(np.unique(values))
     if last == "number":
@@ -113,6 +117,15 @@ def kind_of(name: str, values: FloatArray) -> str:
 
 def _are_whole(values: FloatArray) -> bool:
     return bool(values.min() >= 0 and np.all(values == np.rint(values)))
+
+
+def _kind_by_values(collection: DatasetCollection, values: FloatArray) -> str:
+    """Say the same whatever the column is called."""
+    if _counts_rows(collection, values):
+        return "identifier"
+    if len(collection.response.classes) > 2:  # numbers of classes have no mean
+        return ""
+    return "code" if is_code(values, collection.y, collection.starts) else ""
 
 
 def _counts_rows(collection: DatasetCollection, values: FloatArray) -> bool:
