@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.execution import in_workers
 from conjoin.moments import Moments
 from conjoin.moments.resample import stream
 
@@ -44,7 +45,11 @@ def partitions_of_halves(
 
     The search gets moments (K, F) in which folds that a resample does not take are empty.
     """
-    return np.stack([find(folds.each(partial(_masked, weights=weights))) for weights in taken])
+
+    def search(weights: FloatArray) -> IntArray:
+        return find(folds.each(partial(_masked, weights=weights)))
+
+    return np.stack(list(in_workers(search, list(taken), alone=True)))
 
 
 def _masked(array: FloatArray, weights: FloatArray) -> FloatArray:
