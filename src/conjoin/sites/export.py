@@ -28,6 +28,7 @@ from conjoin.sites.privacy import Budget
 from conjoin.sites.private_export import bounds_of, describe_privacy, private_dataset
 from conjoin.sites.rows import SiteRows, read_rows, refuse
 from conjoin.sites.rules import Rules
+from conjoin.text import listed
 from conjoin.version import __version__
 
 
@@ -89,8 +90,10 @@ class Export:
             parts = f"{folds} folds" if folds > 1 else "no folds"
             count = folds * p * (p + 1) // 2 + 2 * p + 1
             count += 0 if one["scatter"] is None else p * (p - 1) + 3
+            about = "" if content["privacy"] is None else "about "
             lines.append(
-                f"  {one['name']}: {sum(one['n']):,} rows, {parts}, {count:,} numbers in the file"
+                f"  {one['name']}: {about}{sum(one['n']):,} rows, {parts}, {count:,} numbers in "
+                "the file"
             )
         lines += ["In the file:", *(f"  {line}" for line in self._inside())]
         lines += ["Not in the file:", *(f"  {line}" for line in NEVER)]
@@ -183,7 +186,8 @@ def export(
         budget = Budget(epsilon, delta)
         rows = read_rows(table, plan, name, by, rules, i_know=i_know, private=True)
         content = _private(rows, budget, bounds or {}, register)
-        return Export(content, (), rows.left_out, rows, register, budget)
+        steps = () if register is None else _exact_before(register)
+        return Export(content, steps, rows.left_out, rows, register, budget)
     rows = read_rows(table, plan, name, by, rules, i_know=i_know)
     if register is not None:
         refuse(register.compare(rows.leaving(), rows.rules, rows.identity))
@@ -193,6 +197,17 @@ def export(
 def export_rows(rows: SiteRows) -> dict[str, Any]:
     """Return the content of a site's file."""
     return _content(rows, [_dataset(rows, k) for k in range(len(rows.names))])
+
+
+def _exact_before(register: Ledger) -> tuple[str, ...]:
+    """Return a sentence if sums without noise have left before; no noise takes them back."""
+    exact = [str(i) for i, one in enumerate(register.entries, start=1) if one["epsilon"] == 0]
+    if not exact:
+        return ()
+    return (
+        f"Sums without noise have left this site before (ledger entry {listed(exact)}): the "
+        "promise holds for this file, not for both together.",
+    )
 
 
 def _private(

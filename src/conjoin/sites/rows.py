@@ -197,7 +197,8 @@ def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:
         if e.name in plan.complete:
             raise DataError(
                 f"The table lacks column {e.name!r}, which the plan needs; "
-                f"{close_match(e.name, known)}"
+                f"{close_match(e.name, known).rstrip('.')}. If the site never measured it, ask the "
+                'coordinator for a plan with "fill" for it.'
             )
         warn_caller(f"The table lacks column {e.name!r}; it counts as missing in all rows.")
         kind = pa.float64() if isinstance(e, Number) else pa.string()
