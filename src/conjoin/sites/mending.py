@@ -66,7 +66,7 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
     >>> done.findings
     ()
     """
-    X, fold = np.empty_like(leaving.X), np.empty_like(leaving.fold)
+    X, fold = leaving.X, np.empty_like(leaving.fold)
     folds, merged, steps = [], [], []
     found: list[Finding] = []
     for k, dataset in enumerate(leaving.datasets):
@@ -76,7 +76,10 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
         asked = int(one.fold.max(initial=0)) + 1
         number, findings = _most_folds(one, asked, rules)
         found += [replace(each, dataset=dataset) for each in findings]
-        X[rows], fold[rows] = one.X, one.fold % number
+        fold[rows] = one.fold % number
+        if features:
+            X = X.copy() if X is leaving.X else X
+            X[rows] = one.X
         folds.append(number)
         merged.append((dataset, features))
         steps += [f"Dataset {dataset!r}: {each}" for each in words]
@@ -135,8 +138,7 @@ def _name_of_other(one: Leaving, level: int) -> str:
 
 def _rarest(one: Leaving, rules: Rules) -> int | None:
     """Return the level to merge next: the rarest that is in too small a group; None if none is."""
-    values = one.values()
-    marks = find_marks(values, one.columns, (*one.sources, one.target))
+    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
     counts = marks.counts()
     levels = {j for j in one.levels() if one.X[:, j].any()}
     few = marks.too_few(counts, rules.rows, rules.zeros)
