@@ -1,4 +1,5 @@
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +47,7 @@ def spark():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # else workers run another Python
         session = (
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")

@@ -3,7 +3,9 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -12,6 +14,9 @@ import conjoin
 from conjoin import execution
 from conjoin.datasets import make_clusters
 from conjoin.engine import stability
+from conjoin.learners.crossfit import predict_column
+from conjoin.learners.foreign import Foreign
+from conjoin.learners.rows import LearnerRows
 
 
 @pytest.mark.parametrize("alone", [True, False])
@@ -107,3 +112,44 @@ def test_figures_on_demand_stay_on_one_thread(monkeypatch):
     monkeypatch.setattr(stability, "partitions_of_halves", watched)
     result.stability()
     assert set(seen) == {1}
+
+
+def test_workers_of_joblib_are_used_if_the_caller_chose_them():
+    def work(i):
+        return i, threading.get_ident()
+
+    here = list(execution.in_workers(work, range(3), alone=True))
+    assert {ident for _, ident in here} == {threading.get_ident()}
+    with joblib.parallel_config("threading", n_jobs=2):
+        there = list(execution.in_workers(work, range(3), alone=True))
+    assert [i for i, _ in there] == [0, 1, 2]
+    assert threading.get_ident() not in {ident for _, ident in there}
+
+
+def test_dask_trains_models_of_folds_to_the_same_bits():
+    from distributed import Client, LocalCluster
+    from sklearn.tree import DecisionTreeRegressor
+
+    rng = np.random.default_rng(0)
+    X, group = rng.normal(size=(200, 3)), np.arange(200) % 4
+    y = np.abs(X[:, 0]) + rng.normal(size=200)
+    rows = LearnerRows(X, y, np.ones(200), np.arange(200) % 2, 2, ("a", "b", "c"), ())
+    tree = Foreign.of(DecisionTreeRegressor(max_depth=3), 0)
+    column = partial(predict_column, tree, rows, group, nested=True)
+    here = column()
+    with joblib.parallel_config("threading", n_jobs=2):
+        answers = [column()]
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        Client(cluster) as client,
+        joblib.parallel_config("dask"),
+    ):
+        answers.append(column())
+        seen = client.run(lambda dask_worker: len(dask_worker.state.log))
+        assert sum(seen.values()) > 0  # the models were trained there
+    for there in answers:
+        np.testing.assert_array_equal(there.held_out, here.held_out)
+        for one, other in zip(there.inside, here.inside, strict=True):
+            np.testing.assert_array_equal(one, other)

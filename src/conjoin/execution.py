@@ -72,6 +72,32 @@ def in_threads(
         pool.shutdown(cancel_futures=True)
 
 
+def in_workers(
+    work: Callable[[Item], Found], items: Sequence[Item], *, alone: bool
+) -> Iterator[Found]:
+    """Do the same in the workers of joblib, if the caller has chosen a backend of it.
+
+    For few long pieces of work, such as models of folds: what they need travels with them. Inside
+    `joblib.parallel_config("dask")` they run where Dask is; else in threads.
+    """
+    if len(items) < 2 or not _has_joblib_workers():
+        yield from in_threads(work, items, alone=alone)
+        return
+    import joblib
+
+    yield from joblib.Parallel()(joblib.delayed(work)(item) for item in items)
+
+
+def _has_joblib_workers() -> bool:
+    """Say whether the caller is inside `joblib.parallel_config` with more than one worker."""
+    if "joblib" not in sys.modules:
+        return False
+    from joblib.parallel import get_active_backend
+
+    backend, jobs = get_active_backend()
+    return (backend.default_n_jobs if jobs is None else jobs) != 1
+
+
 def stop_if_interrupted() -> None:
     """Raise KeyboardInterrupt in a thread of `in_threads` that is not waited for any more.
 
@@ -99,6 +125,14 @@ def usable_cores() -> int:
     """Return how many threads a library of its own threads may start, within OMP_NUM_THREADS."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     return min(int(asked), _processors()) if asked.isdigit() and int(asked) else _processors()
+
+
+def memory_bytes() -> float:
+    """Return the memory of this machine; infinite where that is not known."""
+    names = "SC_PHYS_PAGES", "SC_PAGE_SIZE"
+    if not all(name in getattr(os, "sysconf_names", {}) for name in names):
+        return float("inf")
+    return float(os.sysconf(names[0])) * os.sysconf(names[1])
 
 
 def _processors() -> int:

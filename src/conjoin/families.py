@@ -107,15 +107,35 @@ def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
     >>> codes, response.classes
     (array([ 1.,  0., nan,  1.]), ('high', 'low'))
     """
-    array = np.asarray(values)
-    if array.dtype.kind in "biuf":
-        codes, classes = _number_classes(array)
-        if array.dtype.kind == "f":
-            _refuse_infinite(array, target)
-            _refuse_continuous(classes, target)
-    else:
-        codes, classes = _text_classes(array)
-    rows = int(np.count_nonzero(~np.isnan(codes)))
+    codes, classes = _coded(np.asarray(values), target)
+    _refuse_many(classes, int(np.count_nonzero(~np.isnan(codes))), np.asarray(values), target)
+    return codes, Response("logistic", tuple(classes))
+
+
+def response_of(distinct: AnyArray, rows: int, target: str) -> tuple[FloatArray, Response]:
+    """Do the same for the distinct values of a target that has so many `rows`.
+
+    >>> response_of(np.array(["low", "high", "mid"]), 90, "risk")[1].classes
+    ('high', 'low', 'mid')
+    """
+    codes, classes = _coded(distinct, target)
+    _refuse_many(classes, rows, distinct, target)
+    return codes, Response("logistic", tuple(classes))
+
+
+def _coded(array: AnyArray, target: str) -> tuple[FloatArray, list[Label]]:
+    """Return codes (rows,) and classes of a target; refuse infinite and continuous ones."""
+    if array.dtype.kind not in "biuf":
+        return _text_classes(array)
+    codes, classes = _number_classes(array)
+    if array.dtype.kind == "f":
+        _refuse_infinite(array, target)
+        _refuse_continuous(classes, target)
+    return codes, classes
+
+
+def _refuse_many(classes: Sequence[Label], rows: int, array: AnyArray, target: str) -> None:
+    """Raise an error if there are too many classes for so many rows."""
     if rows and len(classes) > min(MOST_CLASSES, max(rows // FEWEST_ROWS_PER_CLASS, 2)):
         number = array.dtype.kind in "iuf"
         instead = "; a number is for family='gaussian' or JoinRegressor" if number else ""
@@ -124,7 +144,6 @@ def classify(values: AnyArray, target: str) -> tuple[FloatArray, Response]:
             f"{quoted(classes)}; expected at most {MOST_CLASSES}, and "
             f"{FEWEST_ROWS_PER_CLASS} rows of each on average. Group them{instead}."
         )
-    return codes, Response("logistic", tuple(classes))
 
 
 def _number_classes(array: AnyArray) -> tuple[FloatArray, list[Label]]:

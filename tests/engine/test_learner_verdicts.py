@@ -12,11 +12,13 @@ from typer.testing import CliRunner
 import conjoin
 from conjoin.cli.main import app
 from conjoin.cli.show import show_partition
+from conjoin.criterion.paired import PairedVerdict
 from conjoin.engine import learner_verdicts
+from conjoin.engine.analysed import OF_LEARNER
 from conjoin.engine.learner_verdicts import LearnerJudge, judged_lines, sides_of
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.notebook import notebook_view
-from conjoin.result.values import CROSS_VALIDATION, THEORY
+from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, THEORY
 from tests.bent import QUICK, bent_tables
 
 pytestmark = pytest.mark.learner
@@ -149,6 +151,40 @@ def test_lines_beyond_the_bounds_are_labelled(result, monkeypatch, capsys):
     assert [line.judged_by for line in few.ledger()].count(CROSS_VALIDATION) == 1
 
 
+def test_clusters_of_the_learner_have_no_verdicts_by_theory(result, monkeypatch, capsys):
+    analysis = result.analysis
+    main = replace(
+        analysis.main, origin=replace(analysis.main.origin, grouping=OF_LEARNER), _found={}
+    )
+    monkeypatch.setattr(learner_verdicts, "MOST_JUDGED", 2)
+    fresh = replace(analysis, main=main, corrected=main, _found={}).using("auto")
+    rest = fresh.ledger()[2:]
+    assert {(line.judged_by, line.verdict) for line in rest} == {(NOT_JUDGED, "undecided")}
+    assert all(math.isnan(line.gain) for line in rest)
+    assert facts(fresh)["ledger"][-1]["why"] == "joined: one model is best"
+    show_partition(fresh)
+    assert "not judged" in capsys.readouterr().out
+
+
+def test_a_join_that_does_harm_is_asked_again_against_the_whole_cluster(result, monkeypatch):
+    """The first pair is said to do harm; the smaller side then comes last."""
+    judge, steps = result.analysis.judge, result.analysis.main.steps
+    first = next(step for step in steps if step.joined)
+    harm = PairedVerdict("apart", -1.0, (-2.0, -0.5), 0.01, 0.1)
+    good = PairedVerdict("join", 1.0, (0.5, 2.0), 0.01, 0.1)
+
+    def say(self, asked, progress=None):
+        return {sides_of(s): harm if sides_of(s) == sides_of(first) else good for s in asked}
+
+    monkeypatch.setattr(LearnerJudge, "judge", say)
+    found = judge.settle(steps)
+    joined = [step for step in found.steps if step.joined]
+    assert len(joined) == len(steps) and joined[-1].right == first.left
+    assert {found.verdicts[sides_of(step)].verdict for step in joined} == {"join"}
+    whole = {name for step in joined for name in (*step.left, *step.right)}
+    assert {*joined[-1].left, *joined[-1].right} == whole
+
+
 def test_sides_with_too_few_rows_are_undecided():
     tables = bent_tables(datasets=4, n=100)
     tables["d2"] = {name: values[:20] for name, values in tables["d2"].items()}
@@ -195,7 +231,9 @@ def test_order_of_rows_and_datasets_changes_nothing(pair):
 
 def test_adjusted_p_values_are_of_all_lines_together(result):
     analysis = result.analysis
-    lines = judged_lines(analysis.main.ledger(None), analysis._judged(), len(analysis.steps))
+    lines = judged_lines(
+        analysis.main.ledger(None), analysis._judged().verdicts, len(analysis.steps)
+    )
     p = sorted(line.p_value for line in lines)
     assert min(line.adjusted_p for line in lines) == pytest.approx(min(len(p) * p[0], 1.0))
 

@@ -36,6 +36,37 @@ def test_very_many_rows_give_the_answer_of_rows_in_memory(monkeypatch, weights):
         )
 
 
+def test_many_columns_are_summed_in_batches(monkeypatch):
+    rng = np.random.default_rng(0)
+    n, p = 900, 8
+    table = pd.DataFrame(rng.normal(size=(n, p)), columns=[f"c{j}" for j in range(p)])
+    table["store"] = rng.choice(["x", "y", "z"], n)
+    table["y"] = table["c0"] * (1 + (table["store"] == "x")) + rng.normal(size=n)
+    table = pd.concat([table, table.iloc[:100]])  # copies stay in one fold
+    asked = {"target": "y", "by": "store", "learner": "linear", "folds": 4, "verdict": "gaussian"}
+    expected = conjoin.partition(table, **asked)
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
+    monkeypatch.setattr(remote, "MANY_FEATURES", 5)
+    monkeypatch.setattr(remote_sums, "MOST_BY_QUERY", 5)
+    monkeypatch.setattr(remote_batches, "BATCH", 256)
+    with duckdb.connect() as connection:
+        found = conjoin.partition(connection.from_df(table), **asked)
+    assert found.clusters == expected.clusters
+    assert found.analysis.copies == expected.analysis.copies == 100
+    for name, error in expected.errors.items():
+        assert_allclose(found.errors[name].error, error.error, rtol=1e-8)
+
+
+def test_sums_that_no_memory_holds_are_refused(monkeypatch):
+    table = pd.DataFrame({"a": np.arange(40.0) ** 0.5, "store": ["x", "y"] * 20})
+    table["y"] = table["a"] ** 2
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
+    monkeypatch.setattr(remote, "memory_bytes", lambda: 1000.0)
+    words = "Sums of products of 2 columns in 2 datasets and 10 folds take 0.0 GB"
+    with duckdb.connect() as connection, pytest.raises(conjoin.ConjoinError, match=words):
+        conjoin.partition(connection.from_df(table), target="y", by="store", learner="linear")
+
+
 def test_rows_of_few_values_are_dealt_in_turn():
     assert folds.is_balanced(np.array([100, 101, 99]))
     assert not folds.is_balanced(np.array([100, 150, 50]))

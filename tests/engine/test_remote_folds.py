@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of, place
+from conjoin.engine.remote_rows import RemoteRows
 from conjoin.moments.folds import TARGET, ColumnCells, deal_rows
 from tests.moments.test_folds import copied
 
@@ -55,3 +56,18 @@ def test_folds_and_copies_are_those_of_rows_in_memory(engine):
     assert together.groupby("g0")["copy"].sum().tolist() == expected.copies.tolist() == [80, 50]
     counts = apart.groupby(["g0", "fold"]).size().unstack()
     assert (counts.max(axis=1) - counts.min(axis=1)).max() <= 1
+
+
+def test_rows_dealt_by_their_hash_can_be_sampled():
+    """Very many rows are not ranked; a learner samples them all the same."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(4000, 4)), columns=["x0", "x1", "x2", "x3"])
+    frame["g0"], frame["w"] = "a", 1.0
+    cells = tuple(ColumnCells.of(-4.0, 4.0) for _ in range(4))
+    kinds = kinds_of(np.arange(4.0))
+    with duckdb.connect() as connection:
+        data = nw.from_native(connection.from_df(frame)).lazy()
+        dealt = RemoteFolds(data, ["g0"], cells, kinds, 5, 0).by_hash()
+        found = RemoteRows(dealt, ("g0",), 3, {"a": 0}, 5, 1.0).sample(4)
+    assert 850 < len(found.y) < 1150
+    assert np.bincount(found.fold, minlength=5).min() > 150

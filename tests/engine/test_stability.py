@@ -5,7 +5,7 @@ import pytest
 
 import conjoin
 from conjoin.datasets import make_class_clusters, make_clusters
-from conjoin.engine.stability import number_of_resamples
+from conjoin.engine.stability import Contest, number_of_resamples
 from conjoin.errors import ArgumentError
 from conjoin.report.facts import facts
 
@@ -55,3 +55,36 @@ def test_noise_that_is_cut_into_clusters_is_shaky_or_one_cluster():
     assert len(result.clusters) > 1
     assert result.stability().shaky
     assert "the clusters are shaky" in facts(result)["sentences"][0]
+
+
+def test_one_model_for_all_is_chosen_by_the_rows_that_count():
+    """Clusters are better in the first fold and worse in the second."""
+    clusters = np.array([[1.0] * 9, [3.0] * 9]) + 0.1 * np.arange(9)
+    labels, weights = np.arange(9) % 2, np.full(9, 1 / 9)
+    contest = Contest(clusters, np.full((2, 9), 2.0), weights, lead=1.0)
+    first, second = np.tile([1.0, 0.0], (9, 1)), np.tile([0.0, 1.0], (9, 1))
+    assert np.array_equal(contest.choose(labels, first), labels)
+    assert contest.choose(labels, second).max() == 0
+    assert contest.choose(np.zeros(9, dtype=int), first).max() == 0
+
+
+def test_too_many_clusters_are_not_tried():
+    even = np.ones((2, 9))
+    contest = Contest(even, 2 * even, np.full(9, 1 / 9), lead=-1.0, most=3)
+    labels = np.arange(9) % 3
+    assert np.array_equal(contest.choose(labels, even.T), labels)
+    assert contest.choose(np.arange(9) % 4, even.T).max() == 0
+
+
+def test_a_choice_of_one_model_over_clusters_has_a_stability():
+    """Validation prefers one model for all here; halves of the rows choose again."""
+    found = None
+    for seed in range(40):
+        tables = make_clusters(sizes=(3, 3), n=16, p=3, distance=0.9, random_state=seed).tables()
+        result = conjoin.partition(tables, target="y")
+        search = result.analysis.search
+        if len(result.clusters) == 1 and search.labels.max() > 0:
+            found = result.stability()
+            break
+    assert found is not None and found.resamples == 20
+    assert found.labels.shape == (20, 6)

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
+from conjoin.grouping import agglomerative
 from conjoin.grouping import neighbours as nb
+from conjoin.grouping.search import evidence
+from conjoin.models.partial import SLOPES, fit_variances
+from tests.collections_ import make
+from tests.grouping.objectives import same_partition
 
 
 def points(K, columns, clusters=8):
@@ -24,6 +29,21 @@ def test_approximate_neighbours_are_of_the_same_cluster(monkeypatch, columns):
     found = nb.neighbours(X, 6)
     assert found.shape == (400, 6)
     assert (truth[found] == truth[:, None]).all()
+
+
+def test_faiss_and_the_tree_find_the_same_clusters(monkeypatch):
+    """The search by each: neighbours only say which pairs are tried."""
+    pytest.importorskip("faiss")
+    monkeypatch.setattr(nb, "MOST_EXACT", 10)
+    monkeypatch.setattr(agglomerative, "MOST_ONE_BY_ONE", 20)
+    truth = make("clusters", K=200, n=60, p=24, clusters=5)
+    near, objective = evidence(truth.moments, fit_variances(truth.moments, SLOPES))
+    found = []
+    for there in (True, False):
+        monkeypatch.setattr(nb, "has_faiss", lambda there=there: there)
+        found.append(agglomerative.prune(agglomerative.grow(objective, near)))
+    assert same_partition(found[0], truth.labels)
+    assert same_partition(found[0], found[1])
 
 
 def test_pairs_are_there_once_and_no_point_is_its_own_partner():

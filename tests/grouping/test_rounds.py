@@ -47,7 +47,7 @@ def test_costs_of_nodes_are_those_of_their_datasets(in_rounds):
 
 @pytest.mark.parametrize("kind", ["clusters", "continuum"])
 def test_the_risk_is_within_one_percent_of_that_of_all_pairs(kind, monkeypatch):
-    truth, near, objective = setting(kind, 220, clusters=12)
+    truth, near, objective = setting(kind, 400, clusters=12)
     K = len(near)
     risk = RiskObjective.of(truth.moments, noise_variances(truth.moments), np.full(K, 1 / K))
     monkeypatch.setattr(ag, "MOST_FULL", K)

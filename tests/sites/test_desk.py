@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 
 from conjoin.models.remote_glm import Ask
@@ -34,3 +36,19 @@ def test_the_answer_to_a_step_holds_the_sums_at_its_end():
     desk.fetch([ask(1.0, "step")])
     desk._carry = None  # nobody is asked again
     assert desk.fetch([ask(2.0)])[0][0] == 7.0
+
+
+def test_old_answers_are_forgotten_beyond_a_limit():
+    asked = []
+    desk = RoundDesk(lambda some: asked.extend(some) or [(one.arrays[0],) for one in some], most=16)
+    for value in (1.0, 2.0, 3.0):
+        desk.fetch([ask(value)])
+    desk.fetch([ask(3.0)])
+    assert len(asked) == 3
+    desk.fetch([ask(1.0)])
+    assert len(asked) == 4
+
+
+def test_a_desk_can_be_pickled():
+    desk = pickle.loads(pickle.dumps(RoundDesk(len)))
+    assert list(desk.each(lambda item: item, [1, 2])) == [1, 2]

@@ -57,7 +57,11 @@ def test_duckdb_within_a_memory(files, expected):
     assert_answer(expected, files / "parts", "--engine", "duckdb", "--memory", "500MB")
 
 
-def test_dask_with_a_worker_that_is_killed(files, expected):
+def test_dask_with_a_worker_that_is_killed(files, table, expected):
+    asked = {"target": "big", "by": "store", "learner": "linear", "folds": 4}
+    classes = table.assign(big=np.where(table["y"] > 0, "yes", "no")).drop(columns="y")
+    classes.to_parquet(files / "classes.parquet", index=False, row_group_size=50)
+    here = conjoin.partition(classes, **asked)
     from distributed import LocalCluster
 
     with LocalCluster(
@@ -75,6 +79,18 @@ def test_dask_with_a_worker_that_is_killed(files, expected):
         assert_answer(expected, files / "parts", *place)
         killer.join()
         assert victims[0] not in [worker.pid for worker in cluster.workers.values()]
+        there = conjoin.partition(
+            str(files / "classes.parquet"),
+            engine="dask",
+            scheduler=cluster.scheduler_address,
+            **asked,
+        )
+        assert there.clusters == here.clusters
+        for name, one in here.coefficients.items():
+            own = there.coefficients[name].lines[0].coef
+            assert own == pytest.approx(dict(one.lines[0].coef), abs=1e-6)
+        verdicts = [(one.left, one.right, one.verdict) for one in here.ledger()]
+        assert [(one.left, one.right, one.verdict) for one in there.ledger()] == verdicts
 
 
 @pytest.mark.slow

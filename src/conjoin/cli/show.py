@@ -21,7 +21,7 @@ from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
 from conjoin.report.learners import judged_note
 from conjoin.report.measure import error_text, measure_of
-from conjoin.result.values import THEORY
+from conjoin.result.values import NOT_JUDGED, THEORY
 from conjoin.text import listed, printable
 
 if TYPE_CHECKING:
@@ -253,6 +253,8 @@ def _p_value(p: float | None) -> str:
 
 def _verdict(verdict: str, judged_by: str = "") -> Text:
     """Return a verdict in its colour; where most are of a learner, those by theory say so."""
+    if judged_by == NOT_JUDGED:
+        return Text("not judged", VERDICT_STYLES.get(verdict, ""))
     words = f"{verdict} (theory)" if judged_by == THEORY else verdict
     return Text(words, VERDICT_STYLES.get(verdict, ""))
 

@@ -9,6 +9,9 @@ from conjoin.engine.analysis import Analysis
 from conjoin.engine.methods import Candidates, fitted
 from conjoin.strategies.validation import Fitted
 
+# What found clusters that a learner chose (`Origin.grouping`).
+OF_LEARNER = "learner"
+
 
 @dataclass(frozen=True, eq=False)
 class Analysed:
@@ -37,5 +40,5 @@ class Analysed:
         assert self.candidates is not None  # without a search there is one partition only
         chosen = fitted(labels, self.candidates)
         # The search of the engine did not find these clusters, so it cannot be repeated for them.
-        origin = replace(self.analysis.origin, grouping="learner")
+        origin = replace(self.analysis.origin, grouping=OF_LEARNER)
         return replace(self, analysis=replace(self.analysis, chosen=chosen, origin=origin))

@@ -7,7 +7,7 @@ are computed when first asked for, and once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,7 @@ from conjoin.engine.errors import (
 )
 from conjoin.engine.placing import learned_priors, make_placement
 from conjoin.engine.spreads import course_of_fit, spread_of
-from conjoin.engine.stability import find_stability
+from conjoin.engine.stability import Contest, find_stability
 from conjoin.engine.verdicts import Verdicts, make_verdicts
 from conjoin.errors import ArgumentError
 from conjoin.grouping.merge import Step, find_steps
@@ -273,11 +273,23 @@ class Analysis:
     @property
     def stability(self) -> "Stability | None":
         """How often datasets are together when the search sees random halves of the rows."""
+        return self.stability_of(self._search_method, self._contest)
+
+    @property
+    def _contest(self) -> Contest | None:
+        """The comparison of the clusters with one model for all, where there was one."""
+        searched = self.chosen.searched_losses
+        if searched is None:
+            return None
+        return Contest(searched, self.chosen.pooled.losses, self.study.weights, lead=1.0)
+
+    def stability_of(self, method: str, contest: Contest | None) -> "Stability | None":
+        """Return the stability of a method's clusters that won or lost a contest; found once."""
         seed = int(self.origin.settings.get("random_state", 0))
         return self._once(
             "stability",
             lambda: find_stability(
-                self._search_method, self.chosen, self.search, self.start, self.facts.names, seed
+                method, self.chosen, self.search, self.start, self.facts.names, seed, contest
             ),
         )
 
@@ -302,6 +314,13 @@ class Analysis:
     def ledger(self, most: int | None, progress: Progress | None = None) -> tuple[Merge, ...]:
         """Return the first steps with their verdicts."""
         return self._verdicts.ledger(self.steps, most)
+
+    def ledger_of(self, steps: tuple[Step[str], ...], most: int | None) -> tuple[Merge, ...]:
+        """Return the first of other steps to the same clusters, with their verdicts."""
+        if steps == self.steps:
+            return self.ledger(most)
+        fresh = self._once("fresh verdicts", lambda: replace(self._verdicts, _known={}))
+        return fresh.ledger(steps, most)
 
     @property
     def _verdicts(self) -> Verdicts:

@@ -10,7 +10,8 @@ import numpy as np
 
 from conjoin.api.request import Question, Request
 from conjoin.engine.coordinates import second_moments, settle
-from conjoin.engine.remote import Reduced, RemoteCells
+from conjoin.engine.remote import Reduced
+from conjoin.engine.remote_cells import RemoteCells
 from conjoin.errors import ArgumentError, DataError
 from conjoin.models.glm_families import family_of
 from conjoin.models.padded_rows import SortedRows

@@ -33,10 +33,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from conjoin._typing import FloatArray, Progress
+from conjoin.engine.analysed import OF_LEARNER
 from conjoin.engine.common_model import describe_common_model
 from conjoin.engine.courses import course_of
 from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.learner_verdicts import (
+    Judged,
     judged_alternative,
     judged_line,
     judged_lines,
@@ -55,11 +57,11 @@ from conjoin.strategies import reference
 from conjoin.strategies.improvement import HeldOut
 
 if TYPE_CHECKING:
-    from conjoin.criterion.paired import PairedVerdict
     from conjoin.engine.analysis import Analysis
     from conjoin.engine.entries import Entry, Layout, Rows
-    from conjoin.engine.learner_verdicts import LearnerJudge, Sides
+    from conjoin.engine.learner_verdicts import LearnerJudge
     from conjoin.engine.learning import LearnedColumns
+    from conjoin.engine.stability import Contest
     from conjoin.grouping.merge import Step
     from conjoin.learners.schema import LearnedSchema
     from conjoin.models.spread import Spread
@@ -100,6 +102,8 @@ class LearnedAnalysis:
         The learner with its rows and predictions; None after pickling.
     judge : LearnerJudge, optional
         What judges joins by the learner; None where clusters are about lines, and after pickling.
+    contest : Contest, optional
+        Models of the learner's clusters against one that knows the names; None if none were tried.
     findings : Findings
         Gross errors and suspicious names and columns, found before the steps.
     """
@@ -114,6 +118,7 @@ class LearnedAnalysis:
     rows: "Rows"
     learned: "LearnedColumns | None" = field(default=None, repr=False)
     judge: "LearnerJudge | None" = None
+    contest: "Contest | None" = None
     findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -309,33 +314,44 @@ class LearnedAnalysis:
     @property
     def stability(self) -> "Stability | None":
         """How often datasets are together when the search sees random halves of the rows."""
-        return self.main.stability
+        if self.contest is None:
+            return self.main.stability
+        return self.main.stability_of(self.main.origin.method, self.contest)
 
     @property
     def steps(self) -> "tuple[Step[str], ...]":
         """The steps to the clusters."""
-        return self.main.steps
+        return self._judged().steps if "judged" in self._found else self.main.steps
+
+    @property
+    def _sole_judge(self) -> bool:
+        """Whether the learner chose the clusters, so that no other verdict is about them."""
+        return self.main.origin.grouping == OF_LEARNER
 
     def ledger(self, most: int | None, progress: Progress | None = None) -> "tuple[Merge, ...]":
         """Return the first steps with their verdicts, of the learner if clusters are about it."""
-        judged = {} if most == 0 else self._judged(progress)
-        if not judged:
+        judged = Judged((), {}) if most == 0 else self._judged(progress)
+        if not judged.verdicts and not self._sole_judge:
             return self.main.ledger(most)
-        steps = len(self.steps)
-        return judged_lines(self.main.ledger(needed(most, steps)), judged, steps)[:most]
+        steps = len(judged.steps)
+        lines = self.main.ledger_of(judged.steps, needed(most, steps))
+        return judged_lines(lines, judged.verdicts, steps, sole=self._sole_judge)[:most]
 
-    def _judged(self, progress: Progress | None = None) -> "dict[Sides, PairedVerdict]":
+    def _judged(self, progress: Progress | None = None) -> Judged:
         """Return the verdicts of the learner, by the sides of a join; they are found once."""
-        judge = self.judge
+        judge, steps = self.judge, self.main.steps
         if judge is None:
-            return self._found.get("judged", {})
-        return self._once("judged", lambda: judge.judge(self.steps, progress))
+            return self._found.get("judged", Judged(steps, {}))
+        return self._once("judged", lambda: judge.settle(steps, progress))
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
         """Return what joining two groups does to their held-out error, and its standard error."""
-        found = self._judged().get(frozenset([tuple(sorted(left)), tuple(sorted(right))]))
+        sides = frozenset([tuple(sorted(left)), tuple(sorted(right))])
+        found = self._judged().verdicts.get(sides)
         if found is not None:
             return -found.gain, found.standard_error
+        if self._sole_judge:
+            return float("nan"), float("nan")
         return self.main.join_change(left, right)
 
     def alternatives(self, name: str) -> "tuple[Alternative, ...]":
@@ -358,8 +374,9 @@ class LearnedAnalysis:
         found = []
         for line in lines:
             others = tuple(n for n, c in zip(names, labels) if c == line.cluster and n != name)
-            known = self._judged().get(frozenset([(name,), tuple(sorted(others))]))
-            found.append(line if known is None else judged_alternative(line, known))
+            known = self._judged().verdicts.get(frozenset([(name,), tuple(sorted(others))]))
+            kept = known is None and not self._sole_judge
+            found.append(line if kept else judged_alternative(line, known))
         return tuple(found)
 
     @property
@@ -368,7 +385,7 @@ class LearnedAnalysis:
         return self._once("details", self._make_details)
 
     def _make_details(self) -> "Details | None":
-        details, judged = self.main.details, self._judged()
+        details, judged = self.main.details, self._judged().verdicts
         if details is None or not judged:
             return details
         upper = tuple(

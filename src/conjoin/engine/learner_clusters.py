@@ -7,12 +7,14 @@ that knows the name is as good: then all datasets are one cluster.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.entries import Rows
 from conjoin.engine.learning import LearnedColumns
+from conjoin.engine.stability import Contest
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.grouped import grouped_column
 from conjoin.learners.moves import moved_labels
@@ -30,35 +32,59 @@ FAR = 1.5
 MOST_CLUSTERS = 12
 
 
+class FoundClusters(NamedTuple):
+    """Clusters of a learner.
+
+    Parameters
+    ----------
+    labels : array (K,)
+    column : PredictedColumn, optional
+        Predictions of one model for each cluster; None for a single cluster, whose model is that of
+        "named".
+    contest : Contest, optional
+        The best clusters that were tried against "named"; None if none were tried.
+    """
+
+    labels: IntArray
+    column: PredictedColumn | None
+    contest: Contest | None
+
+
 def find_clusters(
     learned: LearnedColumns,
     rows: Rows,
     proposals: Iterable[IntArray],
     progress: Progress | None = None,
-) -> tuple[IntArray, PredictedColumn | None]:
-    """Return labels (K,), and the column of one model for each cluster.
-
-    The column is None for a single cluster, whose model is that of "named".
-    """
+) -> "FoundClusters":
+    """Return the clusters whose models predict best, and how they compare with one model."""
     K = len(rows.table.names)
     best: IntArray = np.zeros(K, dtype=np.int64)
-    column = None
-    lowest = rows.losses(learned.found["named"].held_out)
+    column, nearest = None, None
+    lowest = named = rows.losses(learned.found["named"].held_out)
     tried = _distinct(proposals, len(rows.table.y))
     for number, labels in enumerate(tried):
         found, other = _improved(learned, labels)
-        losses = None if other is None else rows.losses(other.held_out)
-        if losses is not None and is_better(losses, lowest, rows):
+        losses = FAR * named if other is None else rows.losses(other.held_out)
+        if nearest is None or rows.mean_loss(losses) < rows.mean_loss(nearest):
+            nearest = losses
+        if other is not None and is_better(losses, lowest, rows):
             best, column, lowest = found, other, losses
         report(progress, number + 1, len(tried))
-    return best, column
+    if nearest is None:
+        return FoundClusters(best, column, None)
+    contest = Contest(nearest, named, rows.weights, lead=-1.0, most=_most_clusters(K))
+    return FoundClusters(best, column, contest)
+
+
+def _most_clusters(datasets: int) -> int:
+    return min(datasets - 1, MOST_CLUSTERS)
 
 
 def _distinct(proposals: Iterable[IntArray], rows: int) -> list[IntArray]:
     """Return proposals of several clusters that are worth a try, each once."""
     found: dict[bytes, IntArray] = {}
     for labels in proposals:
-        several = 1 < int(labels.max()) + 1 <= min(len(labels) - 1, MOST_CLUSTERS)
+        several = 1 < int(labels.max()) + 1 <= _most_clusters(len(labels))
         if several and rows <= MOST_ROWS:
             found[labels.tobytes()] = labels
     return list(found.values())

@@ -73,11 +73,11 @@ def add_learner(
     schema = schema_of(learned, table, lines)
     corrected = correct(learned, schema, layout, table, request, study, analyse)
     report(second, 1, 1)
-    leads, judge = _leads(linear, corrected, learned, rows), None
+    leads, judge, contest = _leads(linear, corrected, learned, rows), None, None
     if leads:
         judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
-        labels, column = find_clusters(learned, rows, proposals, last)
+        labels, column, contest = find_clusters(learned, rows, proposals, last)
         corrected = corrected.with_labels(labels)
         if column is not None:
             learned = replace(learned, found={**learned.found, "clusters": column})
@@ -85,7 +85,7 @@ def add_learner(
     report(last, 1, 1)
     schema = schema_of(learned, table, lines, leads=leads)
     found = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
-    return replace(found, judge=judge)
+    return replace(found, judge=judge, contest=contest)
 
 
 def _judge_of(

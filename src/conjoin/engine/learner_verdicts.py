@@ -6,11 +6,18 @@ For every join one model is trained on each side and one on both, on the same fo
 of datasets is cross-validated once, whichever joins it is part of.
 
 Only the first joins are judged so, and only while their models see a bounded number of rows in all.
-The others keep the verdict of the engine on [columns, prediction]; `Merge.judged_by` says which.
+The others keep the verdict of the engine on [columns, prediction] where the engine found the
+clusters, else they have none; `Merge.judged_by` says which.
+
+A join inside a cluster may be worse than its two sides apart, although the whole cluster is better
+than both: a group of datasets needs the others, not just its neighbour. Such a group is asked again
+as the last one that comes to its cluster (`LearnerJudge.settle`), so that the ledger shows the
+question that the clusters answer.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +25,9 @@ from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
 from conjoin.criterion.paired import PairedVerdict, judge_losses
 from conjoin.engine.learning import LearningTask
 from conjoin.engine.verdicts import FIRST_LINES, MOST_INTERVALS, adjust
-from conjoin.execution import in_threads
+from conjoin.execution import in_workers
 from conjoin.grouping import Step
+from conjoin.grouping.merge import rehung
 from conjoin.learners.blended import Blended
 from conjoin.learners.paired import (
     FEWEST_FOR_VERDICT,
@@ -36,7 +44,7 @@ from conjoin.learners.paired import (
 )
 from conjoin.learners.rows import Learner, LearnerRows
 from conjoin.result.details import VERDICTS, Map
-from conjoin.result.values import CROSS_VALIDATION, Alternative, Merge
+from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, Alternative, Merge
 from conjoin.tables import DatasetCollection
 
 # Joins that are judged by the learner: those that a terminal shows. Each is up to three
@@ -45,8 +53,18 @@ MOST_JUDGED = FIRST_LINES
 # Rows that all their models may see together: about a minute of boosting on one core.
 MOST_ROWS = 50_000
 
+# Times that joins are put into another order, and judged again.
+ROUNDS = 3
+
 Group = tuple[int, ...]
 Sides = frozenset[tuple[str, ...]]
+
+
+class Judged(NamedTuple):
+    """Steps to the clusters, and the verdicts of the learner on some of them, by their sides."""
+
+    steps: tuple[Step[str], ...]
+    verdicts: Mapping[Sides, PairedVerdict]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +112,21 @@ class LearnerJudge:
         order = np.argsort(dealt.rank, kind="stable")
         return cls(learner, rows.take(order), dealt.take(order), table.names, delta)
 
+    def settle(self, steps: Sequence[Step[str]], progress: Progress | None = None) -> "Judged":
+        """Return the verdicts on the first joins, in an order in which they hold.
+
+        One side of a join that does harm comes last to its cluster.
+        """
+        found = Judged(tuple(steps), self.judge(steps, progress))
+        for _ in range(ROUNDS):
+            steps = found.steps
+            for side in _misplaced(found):
+                steps = rehung(steps, side)
+            if steps == found.steps:
+                break
+            found = Judged(steps, self.judge(steps))
+        return found
+
     def judge(
         self, steps: Sequence[Step[str]], progress: Progress | None = None
     ) -> dict[Sides, PairedVerdict]:
@@ -102,7 +135,7 @@ class LearnerJudge:
         pairs = {sides_of(step): _numbers(step, position) for step in self._chosen(steps, position)}
         groups = {group for one, two in pairs.values() for group in (one, two, _union(one, two))}
         todo = sorted(groups - self._known.keys(), key=lambda group: (len(group), group))
-        found = in_threads(self._losses, todo, alone=not self.learner.in_threads)
+        found = in_workers(self._losses, todo, alone=not self.learner.in_threads)
         for done, (group, losses) in enumerate(zip(todo, found), start=1):
             self._known[group] = losses
             if progress is not None:
@@ -166,6 +199,18 @@ class LearnerJudge:
         return replace(found, verdict="undecided", interval=endless)
 
 
+def _misplaced(found: Judged) -> list[tuple[str, ...]]:
+    """Return the smaller side of each join that raises the error by more than a standard error."""
+    sides: list[tuple[str, ...]] = []
+    for step in found.steps:
+        one = found.verdicts.get(sides_of(step)) if step.joined else None
+        taken = any(set(side) & {*step.left, *step.right} for side in sides)
+        if one is None or taken or not (one.verdict == "apart" or one.gain < -one.standard_error):
+            continue
+        sides.append(min(step.left, step.right, key=len))
+    return sides
+
+
 def _enough(y: FloatArray, rows: LearnerRows) -> bool:
     """Say whether a side has enough rows for a verdict."""
     enough = len(y) >= FEWEST_FOR_VERDICT
@@ -215,18 +260,44 @@ def needed(most: int | None, steps: int) -> int | None:
 
 
 def judged_lines(
-    lines: Sequence[Merge], found: Mapping[Sides, PairedVerdict], steps: int
+    lines: Sequence[Merge], found: Mapping[Sides, PairedVerdict], steps: int, *, sole: bool = False
 ) -> tuple[Merge, ...]:
-    """Return lines of a ledger of so many steps, with the verdicts of the learner."""
+    """Return lines of a ledger of so many steps, with the verdicts of the learner.
+
+    If the learner is the `sole` judge, the other lines have no verdict.
+    """
+    rest = _unjudged_line if sole else _as_it_is
     mixed = [
-        judged_line(line, found[sides_of(line)]) if sides_of(line) in found else line
+        judged_line(line, found[sides_of(line)]) if sides_of(line) in found else rest(line)
         for line in lines
     ]
     return adjust(mixed, steps)
 
 
-def judged_alternative(line: Alternative, found: PairedVerdict) -> Alternative:
-    """Return a possible cluster of a dataset with the verdict of the learner."""
+def _as_it_is(line: Merge) -> Merge:
+    return line
+
+
+def _unjudged_line(line: Merge) -> Merge:
+    """Return a line of the ledger that nobody judged."""
+    unknown = float("nan")
+    return replace(
+        line,
+        verdict="undecided",
+        gain=unknown,
+        interval=(unknown, unknown),
+        p_value=1.0,
+        validated_change=unknown,
+        standard_error=unknown,
+        judged_by=NOT_JUDGED,
+    )
+
+
+def judged_alternative(line: Alternative, found: PairedVerdict | None) -> Alternative:
+    """Return a possible cluster of a dataset with the verdict of the learner, or without one."""
+    if found is None:
+        unknown = float("nan")
+        return Alternative(line.cluster, "undecided", unknown, (unknown, unknown), NOT_JUDGED)
     return Alternative(line.cluster, found.verdict, found.gain, found.interval, CROSS_VALIDATION)
 
 

@@ -41,14 +41,22 @@ def folds_for(data: DatasetCollection, request: Request) -> int:
     """
     largest = int(np.diff(data.starts).max())
     folds = min(int(request.folds), max(largest, USUAL_FOLDS))
-    if len(data.names) <= MANY_DATASETS:
-        return folds
-    if data.response.family == "gaussian":
+    if len(data.names) > MANY_DATASETS and data.response.family == "gaussian":
         columns = data.X.shape[1] + int(request.intercept)
         long = len(data.y) * columns**2 > MANY_OPERATIONS
         if not long or not works_by_rows(np.diff(data.starts), columns, folds):
             return folds
-    return min(folds, max(folds // 2, FEWEST_FOLDS))
+    return folds_of_passes(len(data.names), largest, folds)
+
+
+def folds_of_passes(datasets: int, largest: int, asked: int) -> int:
+    """Return the number of folds where each is a pass over all rows; `largest` dataset's rows.
+
+    >>> folds_of_passes(9, 500, 10), folds_of_passes(1000, 500, 10), folds_of_passes(9, 12, 200)
+    (10, 5, 12)
+    """
+    folds = min(asked, max(largest, USUAL_FOLDS))
+    return folds if datasets <= MANY_DATASETS else min(folds, max(folds // 2, FEWEST_FOLDS))
 
 
 def deal_in_order(data: DatasetCollection, request: Question, folds: int) -> tuple[Dealt, int]:

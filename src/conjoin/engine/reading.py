@@ -9,20 +9,20 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
-
 from conjoin.api.request import Request
 from conjoin.engine.finished import checkpoint_of
 from conjoin.engine.from_sites import reduce_sites, refuse_row_options
-from conjoin.engine.kept import reduce_again, reduce_rows, refuse_what_needs_rows
-from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
+from conjoin.engine.kept import reduce_rows, refuse_what_needs_rows
+from conjoin.engine.remote import Reduced
+from conjoin.engine.remote_cells import keep_open
+from conjoin.engine.remote_reading import reduce_lazy
 from conjoin.errors import ArgumentError
 from conjoin.sites.folder import as_study
 from conjoin.sources.engines import engine_of, open_with, settings_of_duckdb
 from conjoin.sources.read import Source, is_source, open_source
 from conjoin.sources.sql import quote_name
 from conjoin.tables import DatasetCollection
-from conjoin.tables.collect import collect_rows, has_classes, one_frame
+from conjoin.tables.collect import collect_rows
 from conjoin.tables.frame import in_memory, is_lazy, to_frame
 from conjoin.tables.roles import Roles
 from conjoin.tables.stack import columns_to_drop
@@ -72,7 +72,10 @@ def _opened(
         if engine is not None and engine.name != "duckdb":
             frame = stack.enter_context(open_with(engine, data, request.query))
             roles = _roles(request, request.by)
-            yield _read_table(frame, roles, request, request.columns, rows_needed, alone)
+            lazy = _read_table(frame, roles, request, request.columns, rows_needed, alone)
+            yield lazy
+            if isinstance(lazy, Reduced):
+                keep_open((lazy, lazy.fewer), stack)
             return
         opened = open_source(
             data,
@@ -115,7 +118,7 @@ def _read_table(
     if request.keep_moments:
         refuse_what_needs_rows(request, rows_needed=rows_needed)
     if not rows_needed and not isinstance(data, Mapping):
-        reduced = _reduce(data, roles, request)
+        reduced = reduce_lazy(data, roles, request, alone=alone)
         if reduced is not None:
             return reduced
     if request.sample_rows is not None:
@@ -143,32 +146,6 @@ def _check_sample_is_possible(data: Any, request: Request, rows_needed: bool) ->
         f"sample_rows={request.sample_rows} is for files, databases and lazy tables; data is in "
         "memory already. Leave it out, or pass the file."
     )
-
-
-def _reduce(data: Any, roles: Roles, request: Request) -> Reduced | None:
-    """Form moments where the rows live, if they should stay there; a likelihood needs rows."""
-    if not is_lazy(data) or request.family not in ("auto", "gaussian"):
-        return None
-    frame, roles = one_frame(data, roles)
-    if not isinstance(frame, nw.LazyFrame):
-        return None
-    if request.engine is None and not rows_stay_remote(frame, request.sample_rows):
-        return None
-    if has_classes(frame.collect_schema()[roles.target], request.family):
-        return None
-    found = reduce(
-        frame,
-        roles,
-        missing=request.missing,
-        folds=int(request.folds),
-        seed=int(request.random_state),
-        intercept=request.intercept,
-        keep=request.drop_outliers is False,
-        keep_moments=request.keep_moments,
-    )
-    if found is None or found.kept is None:
-        return found
-    return reduce_again(found, intercept=request.intercept)
 
 
 def _wanted_columns(source: Source, roles: Roles, columns: str | None) -> Any:

@@ -17,17 +17,22 @@ import narwhals as nw
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.engine.ordering import folds_of_passes
+from conjoin.engine.remote_cells import RemoteCells, cells_of_engine
 from conjoin.engine.remote_folds import RemoteFolds, kinds_of
 from conjoin.engine.remote_frame import Encoded, Ranges, with_known_rows
 from conjoin.engine.remote_rows import RemoteRows
 from conjoin.engine.remote_sums import form_sums, kept_of
 from conjoin.engine.remote_wild import Column, far_columns, find_far_rows
+from conjoin.errors import DataError
+from conjoin.execution import memory_bytes
+from conjoin.families import Response
 from conjoin.moments import Basis, Moments
 from conjoin.tables.checks import (
     check_names,
+    check_response,
     check_scales,
     check_target,
-    check_target_varies,
     drop_constant,
     warn_columns,
 )
@@ -38,15 +43,16 @@ from conjoin.tables.schema import Schema
 from conjoin.tables.wild import Outlier
 
 if TYPE_CHECKING:
-    from conjoin.models.remote_glm import RemoteGlmRows
     from conjoin.models.scatter import Scatter
     from conjoin.moments.kept import KeptMoments
     from conjoin.tables.roles import Roles
     from conjoin.tables.suspects import Suspects
 
-# There is one sum for each pair of columns, asked for in blocks (`engine.remote_frame`): 126,000
-# for 500 features. Their number grows with the square; with more features the rows are fetched.
-MOST_FEATURES = 500
+# Features beyond which rows are fetched if they fit into memory: there is one sum for each pair of
+# columns, 126,000 for 500 features, and work by rows is then quicker.
+MANY_FEATURES = 500
+# Times that sums of products are in memory at once: as they come, put together, and as moments.
+COPIES = 3
 # Values (rows times columns) up to which rows of DuckDB and Polars are fetched: 400 MB as float64.
 MOST_VALUES = 50_000_000
 
@@ -103,19 +109,11 @@ class Reduced:
     fewer: "Reduced | None" = None
     rows: RemoteRows | None = None
     scatter: "Scatter | None" = None
-    cells: "RemoteCells | None" = None
+    cells: RemoteCells | None = None
     kept: "KeptMoments | None" = None
     suspects: "Suspects | None" = None
     promise: str = ""
     noise_shares: FloatArray | None = None
-
-
-class RemoteCells(NamedTuple):
-    """Rows of classes or counts that are elsewhere, where to start, and what carries questions."""
-
-    rows: "RemoteGlmRows"
-    start: FloatArray
-    carrier: Any
 
 
 def has_rows(table: Any) -> bool:
@@ -145,22 +143,30 @@ def reduce(
     intercept: bool,
     keep: bool = True,
     keep_moments: bool = False,
+    response: Response = Response(),  # noqa: B008 (frozen)
 ) -> Reduced | None:
-    """Return the moments of a frame's datasets and folds; None if it has too many features.
+    """Return the moments of a frame's datasets and folds; None if rows should be fetched.
 
     Unless rows with gross errors are to be kept, `fewer` has the moments without them. With
-    `keep_moments` the fold of a row depends on its values alone, and `kept` has its moments.
+    `keep_moments` the fold of a row depends on its values alone, and `kept` has its moments. For
+    classes, whose numbers are in the frame, and counts the moments only choose the coordinates, and
+    `cells` answer what is asked of the rows.
     """
     check_target(frame, roles)
     frame, schema = with_known_rows(frame, roles, missing)
-    if len(schema.features) > MOST_FEATURES:
+    table = Encoded.of(frame, schema)
+    if len(schema.features) > MANY_FEATURES and _rows_fit(table):
         return None
     warn_columns(schema)
-    table = Encoded.of(frame, schema)
+    schema = replace(schema, response=response)
+    datasets, largest = table.sizes()
+    if response.family != "gaussian":
+        folds = folds_of_passes(datasets, largest, folds)
+    _check_sums_fit(len(table.names), datasets, folds)
     ranges = table.ranges()
     schema, _ = drop_constant(schema, ranges.low[:-1] == ranges.high[:-1])
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
-    check_target_varies(roles.target, float(ranges.low[-1]), float(ranges.high[-1]))
+    check_response(schema, float(ranges.low[-1]), float(ranges.high[-1]))
     table, ranges = Encoded.of(frame, schema), ranges.take(kept)
     check_scales((*schema.features, roles.target), ranges.low, ranges.high)
     how = _How(folds, seed, intercept, keep_moments)
@@ -171,6 +177,23 @@ def reduce(
         return whole
     fewer = None if keep else _without(table, rest, schema, how)
     return replace(whole, outliers=outliers, fewer=fewer)
+
+
+def _rows_fit(table: Encoded) -> bool:
+    """Say whether all rows can be fetched."""
+    rows = int(one_row(table.frame.select(nw.len().alias("rows")))["rows"])
+    return rows * len(table.names) <= MOST_VALUES
+
+
+def _check_sums_fit(columns: int, datasets: int, folds: int) -> None:
+    """Refuse a table whose sums of products do not fit into the memory of this machine."""
+    needed, there = COPIES * 8 * datasets * folds * (columns + 1) ** 2, memory_bytes()
+    if needed > there:
+        raise DataError(
+            f"Sums of products of {columns:,} columns in {datasets:,} datasets and {folds} folds "
+            f"take {needed / 1e9:,.1f} GB, and this machine has {there / 1e9:,.1f} GB; name fewer "
+            "columns with features=[...], or choose fewer folds."
+        )
 
 
 class _How(NamedTuple):
@@ -188,7 +211,8 @@ def _far_rows(
     """Return the gross errors of target and number columns, and the frame without their rows."""
     numbers = {e.name for e in schema.encodings if isinstance(e, Number)}
     columns = [Column(j, name) for j, name in enumerate(schema.features) if name in numbers]
-    columns.append(Column(len(schema.features), schema.roles.target))
+    if not schema.response.classes:
+        columns.append(Column(len(schema.features), schema.roles.target))
     far = far_columns(columns, ranges.low, ranges.high, ranges.mean, sd)
     return find_far_rows(table.frame, table.by, far, ranges.rows, sd)
 
@@ -234,7 +258,7 @@ def _form(
     position = {name: k for k, name in enumerate(reduced.names)}
     width = len(schema.features)
     rows = RemoteRows(reduced.dealt, tuple(table.by), width, position, folds, ranges.weight)
-    return Reduced(
+    found = Reduced(
         names=tuple(reduced.names),
         sizes=tuple(int(n) for n in reduced.folds.n.sum(axis=1)),
         schema=schema,
@@ -245,3 +269,7 @@ def _form(
         rows=None if by_value else rows,
         kept=kept_of(reduced, ranges) if by_value else None,
     )
+    if schema.response.family == "gaussian":
+        return found
+    found = replace(found, basis=replace(found.basis, target_center=0.0, target_scale=1.0))
+    return replace(found, cells=cells_of_engine(found, schema.response), rows=None)

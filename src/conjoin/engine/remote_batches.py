@@ -1,8 +1,9 @@
-"""Sums of products of very many rows in DuckDB: rows come in batches, and go again.
+"""Sums of products of very many rows or columns in DuckDB: rows come in batches, and go again.
 
-A frame of DuckDB with numbered columns enters (`engine.remote_frame`), with what decides folds by
-hash; the same table of sums leaves that a query would give. A query sums each product of two
-columns by itself, which takes three times as long as one matrix product of a batch.
+A frame of DuckDB with numbered columns enters (`engine.remote_frame`), with the folds of its rows,
+or with what decides them by hash; the same table of sums leaves that a query would give. A query
+sums each product of two columns by itself, which takes three times as long as one matrix product of
+a batch; with many columns it would also be very long.
 """
 
 from collections.abc import Iterator
@@ -20,27 +21,36 @@ from conjoin.sources.read import read_batches
 if TYPE_CHECKING:
     from conjoin.engine.remote_folds import RemoteFolds
 
-# Rows of a batch: 30 MB with 14 columns, a small part of any memory limit.
-BATCH = 262_144
+# Rows of a batch with up to FEW columns: 30 MB, a small part of any memory limit. With more columns
+# it has fewer rows.
+BATCH, FEW = 262_144, 14
 BLOCK = 16_384  # rows whose hash is computed at a time: a column of them stays in the cache
 
+FOLD = ("fold", "copy")  # columns of rows that are dealt to folds
 
-def sums_in_batches(dealing: "RemoteFolds", basis: Basis) -> dict[str, Any]:
-    """Return sums of products by dataset and fold (hash modulo folds), as columns of values."""
+
+def sums_in_batches(dealing: "RemoteFolds", basis: Basis, dealt: Any = None) -> dict[str, Any]:
+    """Return sums of products by dataset and fold, as columns of values.
+
+    `dealt` are the rows with their folds and copies; without it the fold is the hash modulo folds.
+    """
     width = len(dealing.cells)
     center = np.append(basis.center, basis.target_center)
     scale = np.append(basis.scale, basis.target_scale)
     cells = _Cells(dealing.folds, width + 1)
-    native: Any = dealing.frame.to_native()
-    for batch in read_batches(native, BATCH):
+    native: Any = (dealing.frame if dealt is None else dealt).to_native()
+    for batch in read_batches(native, max(BATCH * FEW // max(width, FEW), 1)):
         table = np.column_stack([_numbers(batch, f"x{j}") for j in range(width)])
         code = cells.codes([batch.column(name) for name in dealing.by])
-        fold = _hash(table, dealing) % dealing.folds
+        if dealt is None:
+            fold, copy = _hash(table, dealing) % dealing.folds, None
+        else:
+            fold, copy = (batch.column(name).to_numpy().astype(np.int64) for name in FOLD)
         Z = np.ones((len(table), width + 1))
         Z[:, 1:] = (table - center) / scale
         if basis.matrix is not None:
             Z[:, 1:-1] = Z[:, 1:-1] @ basis.matrix
-        cells.add(Z, _numbers(batch, "w"), code * dealing.folds + fold)
+        cells.add(Z, _numbers(batch, "w"), code * dealing.folds + fold, copy)
     return cells.as_columns(dealing.by)
 
 
@@ -52,6 +62,7 @@ class _Cells:
         self.place: dict[tuple[Any, ...], int] = {}
         self.products = np.zeros((0, size, size))
         self.rows = np.zeros(0)
+        self.copies = np.zeros(0)
 
     def codes(self, columns: list[Any]) -> IntArray:
         """Return the number of every row's dataset."""
@@ -71,10 +82,13 @@ class _Cells:
         if more:
             self.products = np.concatenate([self.products, np.zeros((more, self.size, self.size))])
             self.rows = np.append(self.rows, np.zeros(more))
+            self.copies = np.append(self.copies, np.zeros(more))
         return np.array(numbers, dtype=np.int64)[inverse]
 
-    def add(self, Z: FloatArray, w: FloatArray, cell: IntArray) -> None:
-        """Add rows (n, size) with weights to their cells."""
+    def add(self, Z: FloatArray, w: FloatArray, cell: IntArray, copy: IntArray | None) -> None:
+        """Add rows (n, size) with weights to their cells; `copy` says which are copies."""
+        if copy is not None:
+            self.copies += np.bincount(cell, copy, minlength=len(self.rows))
         # Short numbers are sorted digit by digit, in a tenth of the time.
         short = cell.astype(np.int16) if len(self.rows) <= np.iinfo(np.int16).max else cell
         order = np.argsort(short, kind="stable")
@@ -97,7 +111,7 @@ class _Cells:
             name: [keys[k // self.folds][i] for k in kept] for i, name in enumerate(by)
         }
         found |= {"fold": kept % self.folds, "n": self.rows[kept], "w": P[:, 0, 0]}
-        found["copy"] = np.zeros(len(kept))
+        found["copy"] = self.copies[kept]
         for j in range(1, size):
             found[f"s{j - 1}"] = P[:, 0, j]
             found |= {f"p{i - 1}_{j - 1}": P[:, i, j] for i in range(1, j + 1)}

@@ -54,7 +54,9 @@ class RemoteFolds:
     def by_hash(self) -> nw.LazyFrame[Any]:
         """Return the rows with the fold that their hash alone gives; no row counts as a copy."""
         fold = (nw.col("h1") % self.folds).cast(nw.Int64)
-        return self._hashed().with_columns(fold.alias("fold"), nw.lit(0).alias("copy"))
+        none = (nw.lit(0).alias(name) for name in ("copy", "first"))
+        # The hash stands for the rank: it depends on values alone, and runs of it have all folds.
+        return self._hashed().with_columns(fold.alias("fold"), nw.col("h1").alias("rank"), *none)
 
     def by_value(self, names: Sequence[str]) -> nw.LazyFrame[Any]:
         """Return the rows with the fold of `moments.value_folds`; `copy` is the hash of a row."""

@@ -103,6 +103,12 @@ class Encoded:
         """Features and, last, the target."""
         return [nw.col(f"x{j}") for j in range(len(self.names))]
 
+    def sizes(self) -> tuple[int, int]:
+        """Return the number of datasets, and the rows of the largest."""
+        grouped: Any = self.frame.group_by(*self.by).agg(nw.len().alias("n"))
+        found = one_row(grouped.select(nw.len().alias("datasets"), nw.col("n").max().alias("most")))
+        return int(found["datasets"]), int(found["most"])
+
     def ranges(self) -> Ranges:
         """Return ranges, means and the mean weight, in one query."""
         w = nw.col("w")

@@ -23,6 +23,10 @@ from conjoin.moments.kept import Batch, KeptMoments
 from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
 from conjoin.tables.roles import Roles
 
+# Columns beyond which DuckDB's rows are summed in batches: a query would have 2,000 sums, and more
+# of them come in further queries (`engine.remote_frame`).
+MOST_BY_QUERY = 64
+
 
 def kept_of(sums: "Sums", ranges: Ranges) -> KeptMoments:
     """Return the moments of an engine in the form that rows can be added to."""
@@ -64,8 +68,11 @@ def form_sums(
     def products(given: Basis) -> dict[str, Any]:
         how = (dealing.cells, dealing.kinds, dealing.folds, dealing.seed, way)
         inputs = (table.names, weight, given, *how)
-        if way == "hash" and dealing.frame.implementation.is_duckdb():
+        duckdb = dealing.frame.implementation.is_duckdb()
+        if way == "hash" and duckdb:
             return finished_sums(inputs, lambda: sums_in_batches(dealing, given))
+        if way != "value" and duckdb and len(table.names) > MOST_BY_QUERY:
+            return finished_sums(inputs, lambda: sums_in_batches(dealing, given, dealt))
         return finished_sums(inputs, lambda: table.products(dealt, given))
 
     def form(given: Basis) -> Moments:

@@ -4,8 +4,11 @@ What the steps found enters; a `Stability` leaves, or None where there is nothin
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from conjoin._typing import IntArray
+import numpy as np
+
+from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.methods import METHODS, Chosen
 from conjoin.execution import one_thread
 from conjoin.grouping.search import Search
@@ -14,6 +17,7 @@ from conjoin.models.effort import LARGE, SMALL, is_small, operations
 from conjoin.models.partial import SLOPES
 from conjoin.moments import Moments
 from conjoin.result.stability import Stability
+from conjoin.strategies.average import paired_parts
 from conjoin.strategies.plan import Start
 
 # Resamples by the number of datasets, so that all of them together take no longer than the
@@ -31,6 +35,46 @@ def number_of_resamples(datasets: int) -> int:
     return next((resamples for most, resamples in RESAMPLES if datasets <= most), 0)
 
 
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Models of clusters against one model for all, on held-out rows.
+
+    Parameters
+    ----------
+    clusters, whole : array (F, K)
+        Losses of one model for each cluster, and of one for all, by fold and dataset.
+    weights : array (K,)
+        How much the error of each dataset counts.
+    lead : float
+        Standard errors by which one model for all must be better to be chosen. Below zero it is
+        chosen unless the clusters are better by so much.
+    most : int, optional
+        Clusters at most that are tried at all.
+    """
+
+    clusters: FloatArray
+    whole: FloatArray
+    weights: FloatArray
+    lead: float
+    most: int | None = None
+
+    def choose(self, labels: IntArray, w: FloatArray) -> IntArray:
+        """Return labels (K,), or a single cluster where one model for all wins.
+
+        `w` (K, F) are the row weights of the cells that count; the others are zero.
+        """
+        several = labels.max() > 0 and (self.most is None or labels.max() < self.most)
+        if not several:
+            return np.zeros_like(labels)
+        losses = np.stack([self.clusters, self.whole]) * (w.T > 0)
+        seen = w.sum(axis=1)
+        weights = np.where(seen > 0, self.weights, 0.0)
+        parts = paired_parts(losses, np.where(seen > 0, seen, 1.0), weights)
+        behind = parts[0] - parts[1]
+        least = self.lead * np.sqrt(len(behind)) * behind.std()
+        return np.zeros_like(labels) if behind.sum() > least else labels
+
+
 @one_thread()
 def find_stability(
     method: str,
@@ -39,27 +83,34 @@ def find_stability(
     start: Start,
     names: Sequence[str],
     seed: int,
+    contest: Contest | None = None,
 ) -> Stability | None:
     """Search again in random halves of the rows.
 
-    None for a method that cannot search again, for more datasets or columns than that is quick for,
-    and where validation preferred one model for all to the clusters of the search.
+    Where models of clusters were compared with one model for all, they are compared again on the
+    rows of each half. None for a method that cannot search again, for more datasets or columns than
+    that is quick for, and where validation preferred one model for all and the losses of the
+    clusters are not known.
     """
     known, resamples = METHODS.get(method), number_of_resamples(len(names))
     work = operations(start.problem.moments)
     if work > SMALL:  # one search takes a second or more
         resamples = min(resamples, RESAMPLES[-1][1] if work < LARGE else 0)
-    overruled = chosen.labels.max() == 0 and (search is None or search.labels.max() > 0)
-    if known is None or known.find_outside is None or resamples == 0 or overruled:
-        return None
     folds = start.problem.parts
+    if contest is not None and contest.whole.shape != folds.n.T.shape:  # pieces of time, not folds
+        contest = None
+    overruled = chosen.labels.max() == 0 and (search is None or search.labels.max() > 0)
+    unknown = overruled and contest is None
+    if known is None or known.find_outside is None or resamples == 0 or unknown:
+        return None
     find_outside, again = known.find_outside, is_small(start.problem.moments)
 
     def find(half: Moments) -> IntArray:
         """Search in moments (K, F); variances are estimated again where that is quick."""
         moments = half.union(1)
         hyper = start.noise.fit(moments, SLOPES) if again else start.hyper
-        return find_outside(moments, hyper, half)
+        labels = find_outside(moments, hyper, half)
+        return labels if contest is None else contest.choose(labels, half.w)
 
     taken = half_weights(folds.n, names, resamples, seed)
     labels = partitions_of_halves(folds, find, taken)

@@ -67,6 +67,35 @@ def find_steps(
     return made + _refused(objective, labels, clusters)
 
 
+def rehung(steps: Sequence[Step[str]], side: tuple[str, ...]) -> tuple[Step[str], ...]:
+    """Return steps in which one side of a join comes to its cluster last, after all others.
+
+    The clusters stay the same. Joins that the side was part of go on without it.
+
+    >>> made = PairScore(0.0, True)
+    >>> steps = [Step(("a",), ("b",), made), Step(("a", "b"), ("c",), made)]
+    >>> [(step.left, step.right) for step in rehung(steps, ("b",))]
+    [(('a',), ('c',)), (('a', 'c'), ('b',))]
+    """
+    place = next(i for i, one in enumerate(steps) if one.joined and side in (one.left, one.right))
+    moved, unknown = set(side), PairScore(float("nan"), True)
+    found, last = list(steps[:place]), place
+    rest: tuple[str, ...] = ()
+    for step in steps[place + 1 :]:
+        kept = step
+        if step.joined and moved & {*step.left, *step.right}:
+            left, right = (
+                tuple(name for name in part if name not in moved)
+                for part in (step.left, step.right)
+            )
+            kept, last, rest = Step(left, right, unknown), len(found), left + right
+        found.append(kept)
+    if not rest:  # it comes last already
+        return tuple(steps)
+    found.insert(last + 1, Step(rest, side, unknown))
+    return tuple(found)
+
+
 def _scored(
     objective: Objective, joins: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
 ) -> list[Step[int]]:

@@ -21,12 +21,13 @@ cross-fitting the claimed error would be too low (radon: 0.94 claimed, 1.11 came
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.execution import in_threads
+from conjoin.execution import in_workers
 from conjoin.learners.rows import Learner, LearnerRows, Model, group_count
 from conjoin.progress_parts import report, split_progress
 
@@ -91,17 +92,25 @@ def _nested(
     G = group_count(group)
     present = [g for g in range(G) if np.any(group == g)]
     pairs = [(g, h) for g in present for h in present if g < h]
-
-    def train(pair: tuple[int, int]) -> Model:
-        return learner.fit(rows.take((group != pair[0]) & (group != pair[1])), settings)
-
+    train = partial(_without_both, learner, rows, group, settings)
     found = [held_out.copy() for _ in range(G)]
-    trained = zip(pairs, in_threads(train, pairs, alone=not learner.in_threads))
+    trained = zip(pairs, in_workers(train, pairs, alone=not learner.in_threads))
     for number, ((g, h), model) in enumerate(trained):
         report(progress, number + 1, len(pairs))
         for outer, inner in ((g, group == h), (h, group == g)):
             found[outer][inner] = model.predict(rows.X[inner], rows.dataset[inner])
     return tuple(found)
+
+
+def _without_both(
+    learner: Learner,
+    rows: LearnerRows,
+    group: IntArray,
+    settings: dict[str, Any],
+    pair: tuple[int, int],
+) -> Model:
+    """Return the model of the rows outside two groups."""
+    return learner.fit(rows.take((group != pair[0]) & (group != pair[1])), settings)
 
 
 def groups_of_folds(fold: IntArray, folds: int, groups: int) -> IntArray:

@@ -8,6 +8,7 @@ and otherwise a mean of the target by dataset that is made without the row itsel
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
+from conjoin.execution import in_workers
 from conjoin.families import Response
 from conjoin.learners.rows import (
     UNKNOWN,
@@ -127,15 +129,19 @@ class Foreign:
         """Predict each group of rows by a clone trained on the others."""
         count = group_count(group)
         held_out, models = np.zeros((len(rows), rows.lines)), []
-        for g in range(count):
+        some = [g for g in range(count) if keep or np.any(group == g)]
+        train = partial(self._fit_outside, rows, group)
+        for g, model in zip(some, in_workers(train, some, alone=not self.in_threads)):
             own = group == g
-            if own.any() or keep:
-                model = self.fit(rows.take(rows.outside(group, g)), {})
-                models += [model] * keep
-                held_out[own] = model.predict(rows.X[own], rows.dataset[own])
+            models += [model] * keep
+            held_out[own] = model.predict(rows.X[own], rows.dataset[own])
             if progress is not None:
                 progress(g + 1, count)
         return CrossFitted(held_out, {}, tuple(models))
+
+    def _fit_outside(self, rows: LearnerRows, group: IntArray, g: int) -> "ForeignModel":
+        """Train a clone on the rows outside one group."""
+        return self.fit(rows.take(rows.outside(group, g)), {})
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "ForeignModel":
         """Train a clone on all rows."""

@@ -16,12 +16,13 @@ s_k         standard error of d_k over rows                                     
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
-from conjoin.execution import in_threads
+from conjoin.execution import in_workers
 from conjoin.learners.grouped import has_enough
 from conjoin.learners.rows import Learner, LearnerRows, Model
 from conjoin.models.row_losses import row_losses
@@ -92,10 +93,19 @@ def _trained(
     group: IntArray,
     settings: dict[str, Any],
 ) -> Iterator[Model]:
-    """Give the model of some rows outside each group, in threads."""
+    """Give the model of some rows outside each group, in threads or in workers of joblib."""
     groups = range(int(group.max()) + 1)
-    return in_threads(
-        lambda g: learner.fit(rows.take(inside & rows.outside(group, g)), settings),
-        groups,
-        alone=not learner.in_threads,
-    )
+    train = partial(_outside, learner, rows, inside, group, settings)
+    return in_workers(train, groups, alone=not learner.in_threads)
+
+
+def _outside(
+    learner: Learner,
+    rows: LearnerRows,
+    inside: BoolArray,
+    group: IntArray,
+    settings: dict[str, Any],
+    g: int,
+) -> Model:
+    """Return the model of some rows outside one group."""
+    return learner.fit(rows.take(inside & rows.outside(group, g)), settings)

@@ -208,9 +208,10 @@ class RemoteGlmRows(GlmRows):
     ) -> list[FloatArray]:
         """Return the coefficients (P,) of one fit to each union, by Newton's method in rounds.
 
-        The first coefficient is that of the intercept, so that G[0, 0] is the sum of w v.
+        The first m coefficients are those of the intercept, so that the trace of G there is the
+        sum of w v.
         """
-        fits = [_Newton(start, ridge, tolerance) for start in starts]
+        fits = [_Newton(start, ridge, tolerance, self.family.m) for start in starts]
         for _ in range(STEPS):
             going = [i for i, fit in enumerate(fits) if not fit.done]
             if not going:
@@ -239,7 +240,10 @@ class RemoteGlmRows(GlmRows):
 class _Newton:
     """Newton's method for one fit whose sums come from elsewhere; steps as in `models.glm`."""
 
-    def __init__(self, start: FloatArray, ridge: FloatArray, tolerance: float) -> None:
+    def __init__(
+        self, start: FloatArray, ridge: FloatArray, tolerance: float, outputs: int
+    ) -> None:
+        self.outputs = outputs
         self.b = self.trial = np.asarray(start, dtype=np.float64)
         self.ridge, self.tolerance, self.done = ridge, tolerance, False
         self.step: FloatArray | None = None
@@ -256,7 +260,8 @@ class _Newton:
             return
         self.b, self.halvings = self.trial, 0
         step = linalg.definite_solve((G + np.diag(self.ridge))[None], s[None])[0]
-        self.decrement, weight = float(s @ step), float(G[0, 0])
+        m = self.outputs
+        self.decrement, weight = float(s @ step), float(np.trace(G[:m, :m]))
         if self.decrement <= self.tolerance * weight:
             self.b, self.done = self.b + step, True
             return

@@ -260,7 +260,9 @@ def _alternative(result: "Partition", view: View, name: str, line: "Alternative"
         "percent": view.percent(finite(line.gain), [name, *others]),
         **_interval(line.interval),
         "judged_by": line.judged_by,
-        **join_facts(view, [name], others, joined=own, verdict=line.verdict),
+        **join_facts(
+            view, [name], others, joined=own, verdict=line.verdict, judged_by=line.judged_by
+        ),
     }
 
 

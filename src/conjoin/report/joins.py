@@ -12,17 +12,25 @@ from conjoin.report.measure import Measure
 from conjoin.report.numbers import finite, plain, unsigned
 from conjoin.report.view import View
 from conjoin.result.found import MOST_CHANGES
+from conjoin.result.values import NOT_JUDGED, THEORY
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
     from conjoin.result.stability import Stability
+    from conjoin.result.values import Merge
 
 # Datasets up to which the plain values have the table of every two: more would be megabytes.
 MOST_IN_TABLE = 100
 
 
 def join_facts(
-    view: View, left: Sequence[str], right: Sequence[str], *, joined: bool, verdict: str
+    view: View,
+    left: Sequence[str],
+    right: Sequence[str],
+    *,
+    joined: bool,
+    verdict: str,
+    judged_by: str = THEORY,
 ) -> dict[str, Any]:
     """Return what is known of a join beside its gain: change, frequency and reason."""
     change, spread = view.result.analysis.join_change(tuple(left), tuple(right))
@@ -42,6 +50,8 @@ def join_facts(
         "together": together(view.result.analysis.stability, left, right),
     }
     kind = join_kind(found, joined=joined, verdict=verdict)
+    if judged_by == NOT_JUDGED:
+        kind = "with all" if joined else "other model"
     return {**found, "why": WHY[kind], "reason": reason(kind, found, view.measure)}
 
 
@@ -53,10 +63,22 @@ def unknown_join(*, joined: bool, verdict: str) -> dict[str, Any]:
     return {**known, "why": WHY[kind], "reason": f"{REASONS[kind]}."}
 
 
+def line_facts(view: View, line: "Merge") -> dict[str, Any]:
+    """Return these facts for a line of a ledger."""
+    return join_facts(
+        view,
+        line.left,
+        line.right,
+        joined=line.joined,
+        verdict=line.verdict,
+        judged_by=line.judged_by,
+    )
+
+
 def ledger_facts(view: View, lines: Sequence[Any]) -> list[dict[str, Any]]:
     """Return these facts for lines of a ledger; only the first of very many have changes."""
     return [
-        join_facts(view, line.left, line.right, joined=line.joined, verdict=line.verdict)
+        line_facts(view, line)
         if i < MOST_CHANGES
         else unknown_join(joined=line.joined, verdict=line.verdict)
         for i, line in enumerate(lines)
@@ -76,6 +98,8 @@ WHY = {
     "verdict": "apart: the verdict",
     "despite": "apart by the search",
     "no gain": "apart: no gain shown",
+    "with all": "joined: one model is best",
+    "other model": "apart: two models are best",
 }
 REASONS = {
     "better": "Joined: they predict better together",
@@ -86,6 +110,8 @@ REASONS = {
     "verdict": "Kept apart: the verdict on the two is 'apart'",
     "despite": "Kept apart by the search over all datasets, although they predict better together",
     "no gain": "Kept apart: no gain from joining could be shown",
+    "with all": "Joined: one model predicts best; this join was not judged alone",
+    "other model": "Kept apart: two models predict best; this join was not judged alone",
 }
 
 

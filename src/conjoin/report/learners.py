@@ -6,7 +6,7 @@ The name of a learner, and lines of a ledger, enter; words leave.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conjoin.result.values import CROSS_VALIDATION
+from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, THEORY
 
 # What a learner trains, for sentences; others stand by their name.
 LEARNED_MODELS = {"linear": "lines", "boosting": "boosted trees"}
@@ -31,13 +31,17 @@ def judged_note(lines: Sequence[Mapping[str, Any]], learner: str) -> str:
     if learner == "linear" or not lines:
         return ""
     trained = learner_in_words(learner)
+    kinds = {line["judged_by"] for line in lines}
     rest = f"is about linear models of the columns and the prediction of {trained}"
-    if not any(line["judged_by"] == CROSS_VALIDATION for line in lines):
+    if kinds == {THEORY}:
         return f"Every verdict {rest}."
+    unjudged = f"Not judged: {trained} would have to be trained on very many rows again."
+    if kinds == {NOT_JUDGED}:
+        return unjudged
     note = (
         f"Judged by cross-validation: {trained} trained on the two sides apart and together, and "
         "compared on the same held-out rows. Models of several datasets know the dataset's name."
     )
-    if all(line["judged_by"] == CROSS_VALIDATION for line in lines):
-        return note
-    return f"{note} A verdict judged by theory {rest}."
+    if NOT_JUDGED in kinds:
+        return f"{note} {unjudged}"
+    return note if kinds == {CROSS_VALIDATION} else f"{note} A verdict judged by theory {rest}."

@@ -68,10 +68,13 @@ def _behind(e: "Estimate", measure: Measure) -> tuple[float | None, float | None
 
 
 def improvement_facts(result: "Partition") -> dict[str, dict[str, Any]]:
-    """Return the comparisons of the strategy in use and of the plain clusters, where known."""
+    """Return the comparisons of the strategy in use and of the plain models, where known.
+
+    Plain models are those of the clusters, and with a learner the one that knows the name.
+    """
     measure = measure_of(result.family)
     found = {}
-    for name in dict.fromkeys((result.strategy, plain_name(result.errors))):
+    for name in dict.fromkeys((result.strategy, plain_name(result.errors), "learner named")):
         known = result.analysis.improvements(name) if name in result.errors else None
         if known is not None and len(result.labels) > 1:
             found[name] = _plain(known, measure)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from conjoin.report.joins import join_facts
+from conjoin.report.joins import line_facts
 from conjoin.report.numbers import finite, plain
 from conjoin.report.view import COLOURS, View
 from conjoin.result.details import VERDICTS, Node, cut, whole_tree
@@ -60,7 +60,7 @@ def _merge(view: View, line: "Merge") -> dict[str, Any]:
         "interval": [finite(x) for x in line.interval],
         "adjusted_p": finite(line.adjusted_p),
         "judged_by": line.judged_by,
-        **join_facts(view, line.left, line.right, joined=line.joined, verdict=line.verdict),
+        **line_facts(view, line),
     }
 
 

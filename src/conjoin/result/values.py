@@ -10,8 +10,9 @@ from conjoin.criterion.base import PairScore
 from conjoin.result.fits import Fit
 
 # Where a verdict comes from: from the law of linear models, or from losses on held-out rows of
-# models that were trained on both sides, apart and together.
-THEORY, CROSS_VALIDATION = "theory", "cross-validation"
+# models that were trained on both sides, apart and together. Where a learner chose the clusters,
+# joins that it did not judge have no verdict.
+THEORY, CROSS_VALIDATION, NOT_JUDGED = "theory", "cross-validation", "none"
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,12 @@ class Merge:
         datasets. Below zero they predict better together. It is nan if it is not known.
     standard_error : float
         Standard error of `validated_change`.
-    judged_by : "theory" or "cross-validation"
-        Where the verdict comes from. With "theory" it is about linear models; where clusters are
-        about a learner, about linear models of the columns and its prediction. With
-        "cross-validation" it is about the learner itself, trained on both sides apart and together;
-        `validated_change` is then the gain with the other sign.
+    judged_by : "theory", "cross-validation" or "none"
+        Where the verdict comes from. With "theory" it is about linear models; where the search put
+        datasets together that a learner is trained for, about linear models of the columns and its
+        prediction. With "cross-validation" it is about the learner itself, trained on both sides
+        apart and together; `validated_change` is then the gain with the other sign. With "none" the
+        learner chose the clusters, and did not judge this join: it is "undecided".
     """
 
     left: tuple[str, ...]
@@ -105,7 +107,7 @@ class Alternative:
         Position of the cluster in `Partition.clusters`.
     verdict, gain, interval
         As in `Comparison`, for the dataset against the other datasets of the cluster.
-    judged_by : "theory" or "cross-validation"
+    judged_by : "theory", "cross-validation" or "none"
         As in `Merge`: a join that is a line of the ledger has the same verdict here.
     """
 

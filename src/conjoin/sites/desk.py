@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from conjoin.models.remote_glm import Arrays, Ask
 
 Item = TypeVar("Item")
@@ -30,16 +32,29 @@ class RoundDesk:
         Brings a round of questions to the sites, and returns their answers in the same order.
     known : sequence of (Ask, arrays)
         What was answered before.
+    most : float
+        Bytes of answers that are kept between rounds; beyond, the oldest are forgotten.
     """
 
-    def __init__(self, carry: Carry, known: Sequence[tuple[Ask, Arrays]] = ()) -> None:
-        self._carry = carry
+    def __init__(
+        self, carry: Carry, known: Sequence[tuple[Ask, Arrays]] = (), most: float = np.inf
+    ) -> None:
+        self._carry, self._most = carry, most
         self._known: dict[Any, Arrays] = {}
         self._pending: dict[Any, Ask] = {}
         self._gathering = False
         self._lock = threading.RLock()  # the search for variances asks from a thread of its own
         for ask, found in known:
             self._learn(ask, found)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: all but the lock."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take it up again, with a lock of its own."""
+        vars(self).update(state)
+        self._lock = threading.RLock()
 
     def _learn(self, ask: Ask, found: Arrays) -> None:
         """Keep an answer; that to a step holds the sums at its end as well."""
@@ -57,7 +72,18 @@ class RoundDesk:
                 raise _Unanswered
             if missing:
                 self._send()
-            return [self._known[one.key] for one in asked]
+            found = [self._known[one.key] for one in asked]
+            self._forget()
+            return found
+
+    def _forget(self) -> None:
+        """Drop the oldest answers beyond what may be kept; none while work still needs them."""
+        if self._gathering or self._most == np.inf:
+            return
+        held = sum(_bytes_of(found) for found in self._known.values())
+        while held > self._most:
+            oldest = next(iter(self._known))
+            held -= _bytes_of(self._known.pop(oldest))
 
     def _send(self) -> None:
         """Send all pending questions as one round."""
@@ -83,4 +109,9 @@ class RoundDesk:
                     self._gathering = False
                 if self._pending:
                     self._send()
+            self._forget()
         return iter([done[number] for number in range(len(items))])
+
+
+def _bytes_of(found: Arrays) -> int:
+    return sum(one.nbytes for one in found)

@@ -6,6 +6,7 @@ engine leaves, open inside a block. Rows stay with the engine.
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -146,6 +147,8 @@ def _open_spark(stack: ExitStack, engine: Engine, named: list[str], kind: str) -
     except ImportError:
         raise _missing("spark", "pyspark") from None
     known = SparkSession.getActiveSession()
+    if (engine.master or "local").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers see what is seen here
     try:
         builder: Any = SparkSession.builder.master(engine.master or "local[*]")
         session = (

@@ -9,11 +9,10 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
-from conjoin.families import check_counts
 from conjoin.tables.checks import (
     check_names,
+    check_response,
     check_scales,
-    check_target_varies,
     check_weights,
     drop_constant,
 )
@@ -67,7 +66,7 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
         rows = with_positive_weights(rows, rows.weights, schema.roles.weights)
     X, y, names = rows.X, rows.y, rows.names
     check_names(names, len(y), schema.roles, fewest)
-    _check_response(y, schema)
+    check_response(schema, float(y.min()), float(y.max()))
     low, high = X.min(axis=0), X.max(axis=0)
     names_of_columns = (*schema.features, schema.roles.target)
     check_scales(names_of_columns, np.append(low, y.min()), np.append(high, y.max()))
@@ -86,19 +85,6 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
 
 def _is_sorted(codes: IntArray) -> bool:
     return bool((codes[1:] >= codes[:-1]).all())
-
-
-def _check_response(y: FloatArray, schema: Schema) -> None:
-    """Raise an error if counts are not counts, or if the target has one value in all rows."""
-    response, target = schema.response, schema.roles.target
-    if response.family == "poisson":
-        check_counts(y, target)
-    if response.classes and np.ptp(y) == 0:
-        raise DataError(
-            f"Target {target!r} has one class in all rows, {response.classes[int(y[0])]!r}; there "
-            "is nothing to predict. Choose another target."
-        )
-    check_target_varies(target, float(y.min()), float(y.max()))
 
 
 def with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None) -> EncodedRows:

@@ -15,7 +15,7 @@ from conjoin._typing import AnyArray, FloatArray
 from conjoin.api.request import COLUMNS, MISSING
 from conjoin.checks import check_choice
 from conjoin.errors import DataError, warn_caller
-from conjoin.families import check_family
+from conjoin.families import check_counts, check_family
 from conjoin.tables.encoding import Date, LeftOut, present
 from conjoin.tables.frame import Frame
 from conjoin.tables.names import SEPARATOR
@@ -180,6 +180,22 @@ def check_weights(name: str, least: float, most: float) -> None:
             f"small ones away; expected weights within a factor of {LARGEST_RATIO:g}. Set small "
             "ones to 0 to leave their rows out."
         )
+
+
+def check_response(schema: Schema, low: float, high: float) -> None:
+    """Raise an error if counts are not counts, or if the target has one value in all rows.
+
+    `low` and `high` are the ends of the target, which for classes has their numbers.
+    """
+    response, target = schema.response, schema.roles.target
+    if response.family == "poisson":
+        check_counts(np.array([low, high]), target)
+    if response.classes and low == high:
+        raise DataError(
+            f"Target {target!r} has one class in all rows, {response.classes[int(low)]!r}; there "
+            "is nothing to predict. Choose another target."
+        )
+    check_target_varies(target, low, high)
 
 
 def check_target_varies(target: str, low: float, high: float) -> None:

@@ -1,0 +1,104 @@
+"""Whether rows of a lazy table stay where they are, and what is formed of them there.
+
+A table with the roles of its columns enters, and a request; a `Reduced` leaves, or None where rows
+are to be fetched.
+"""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from conjoin.api.request import Request
+from conjoin.engine import remote
+from conjoin.engine.kept import reduce_again
+from conjoin.engine.learner_choice import make_learner
+from conjoin.engine.remote import Reduced, reduce, rows_stay_remote
+from conjoin.errors import warn_caller
+from conjoin.families import MOST_CLASSES, Response, response_of
+from conjoin.tables.collect import has_classes, one_frame
+from conjoin.tables.frame import is_lazy, one_row
+from conjoin.tables.roles import Roles
+
+# Distinct values of a target that are fetched: some more than classes may be, so that the error
+# for too many shows how many there are at least.
+MOST_DISTINCT = 20 * MOST_CLASSES
+
+
+def reduce_lazy(data: Any, roles: Roles, request: Request, *, alone: bool) -> Reduced | None:
+    """Form moments where the rows live, if they should stay there.
+
+    With `alone` a single dataset is allowed; one of classes or counts is then fetched.
+    """
+    if not is_lazy(data):
+        return None
+    frame, roles = one_frame(data, roles)
+    if not isinstance(frame, nw.LazyFrame):
+        return None
+    if request.engine is None and not rows_stay_remote(frame, request.sample_rows):
+        return None
+    response, classes = (
+        Response(),
+        has_classes(frame.collect_schema()[roles.target], request.family),
+    )
+    if classes or request.family == "poisson":
+        if alone or not _lines_only(frame, request):
+            return None
+        frame, response = (
+            _with_coded_target(frame, roles) if classes else (frame, Response("poisson"))
+        )
+    found = reduce(
+        frame,
+        roles,
+        missing=request.missing,
+        folds=int(request.folds),
+        seed=int(request.random_state),
+        intercept=request.intercept,
+        keep=request.drop_outliers is False,
+        keep_moments=request.keep_moments,
+        response=response,
+    )
+    if found is None or found.kept is None:
+        return found
+    return reduce_again(found, intercept=request.intercept)
+
+
+def _lines_only(frame: nw.LazyFrame[Any], request: Request) -> bool:
+    """Say whether classes or counts are to be fitted where the rows are: only lines can be.
+
+    Trees of classes are trained on rows in memory. Where these are too many, lines stay.
+    """
+    if request.keep_moments or not request.intercept:
+        return False
+    if make_learner(request, None) is None:
+        return True
+    if request.learner != "auto":
+        return False
+    rows = int(one_row(frame.select(nw.len().alias("rows")))["rows"])
+    if rows * len(frame.collect_schema().names()) <= remote.MOST_VALUES:
+        return False
+    warn_caller(
+        f"Boosted trees of classes and counts are trained on rows in memory, and {rows:,} rows are "
+        "too many; models are lines. Pass fewer rows, or learner='linear' to say so."
+    )
+    return True
+
+
+def _with_coded_target(
+    frame: nw.LazyFrame[Any], roles: Roles
+) -> tuple[nw.LazyFrame[Any], Response]:
+    """Return the frame with the number of the class as target, and the classes."""
+    name = roles.target
+    dtype = frame.collect_schema()[name]
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        frame = frame.with_columns(nw.col(name).cast(nw.String))
+    values: Any = frame.select(name).drop_nulls()
+    rows = int(one_row(values.select(nw.len().alias("n")))["n"])
+    found = values.unique().head(MOST_DISTINCT).collect("pyarrow").get_column(name).to_list()
+    plain = np.array(found) if dtype.is_numeric() else np.array(found, dtype=object)
+    codes, response = response_of(plain, rows, name)
+    number = nw.lit(None, dtype=nw.Float64)
+    for value, code in zip(found, codes.tolist()):
+        if code == code:  # blank text is missing
+            number = nw.when(nw.col(name) == value).then(nw.lit(code)).otherwise(number)
+    return frame.with_columns(number.alias(name)), response
