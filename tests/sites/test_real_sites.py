@@ -100,7 +100,7 @@ def test_nine_sites_that_lack_different_columns(tmp_path):
     # Inside a site, a column that it lacks cannot be told from the intercept, and strategies that
     # predict the same share the two differently. Predictions hardly determine how the average
     # weighs such strategies: rounding of 1e-14 grows a million times in its weights.
-    assert coefficient_difference(found, pooled) < 1e-7
+    assert coefficient_difference(found, pooled) < 1e-6
 
 
 def check_rounds(tables: Tables, plan: Plan, folder: Path) -> None:

@@ -20,7 +20,6 @@ from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
 from conjoin.sites.desk import RoundDesk
 from conjoin.sites.folder import Study, as_study
-from conjoin.sites.plan import Plan
 from conjoin.sites.receive import Received
 from conjoin.sites.rounds import Frame
 from conjoin.tables.checks import check_target_varies, drop_constant
@@ -53,7 +52,7 @@ def reduce_sites(files: Study, request: Request, fewest: int = 2) -> Reduced:
         if not request.intercept:
             raise ArgumentError("intercept=False is for numbers; leave it out for this plan.")
         basis = replace(basis, target_center=0.0, target_scale=1.0)
-        cells = cells_of(received, basis, files, plan)
+        cells = cells_of(received, basis, files)
     return Reduced(
         cells=cells,
         names=received.names,
@@ -69,11 +68,8 @@ def reduce_sites(files: Study, request: Request, fewest: int = 2) -> Reduced:
     )
 
 
-def cells_of(received: Received, basis: Basis, files: Study, plan: Plan) -> "RemoteCells":
-    """Return the rows of sites as a likelihood sees them: sums that are asked for in rounds.
-
-    `plan` is the one that the sites have; that of `received` lacks the columns that do not vary.
-    """
+def cells_of(received: Received, basis: Basis, files: Study) -> "RemoteCells":
+    """Return the rows of sites as a likelihood sees them: sums that are asked for in rounds."""
     few = [one for one in received.datasets if len(one.n) < 2]
     if few:
         raise DataError(
@@ -83,7 +79,7 @@ def cells_of(received: Received, basis: Basis, files: Study, plan: Plan) -> "Rem
         )
     family = family_of(received.plan.schema.response)
     assert family is not None
-    frame = Frame(plan, received.plan.schema.features, basis)
+    frame = Frame(received.agreed, received.plan.schema.features, basis)
     sites = {one.name: one.site for one in received.datasets}
     carrier = files.carrier(frame, sites, {one.name: len(one.n) for one in received.datasets})
     desk = RoundDesk(carrier, carrier.earlier())
