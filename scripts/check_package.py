@@ -5,6 +5,7 @@ must bring what it promises. The extra `nn` (torch, large) is tried with `--all`
 materials of the core is written to `build/`, and its licences are checked.
 """
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -123,7 +124,8 @@ def try_extra(folder: Path, wheel: Path, extra: str, code: str) -> None:
     python = environment(folder / extra, *packages, *tools, pins=pins)
     run(python, "-c", code, cwd=folder)
     if extra in TESTS:
-        run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS[extra], cwd=ROOT)
+        env = {**os.environ, "CONJOIN_FLOWER_NET": "1"}  # Flower's own processes, for real
+        run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS[extra], cwd=ROOT, env=env)
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from conjoin.errors import ConjoinError
+from conjoin.errors import ConjoinError, ConjoinWarning
 from conjoin.sites import make_plan
 from conjoin.sites.first_table import columns_of_file, columns_of_table
 
@@ -17,7 +17,8 @@ def test_a_table_is_described_without_a_value_of_one_row():
         "ward": np.array(["a"] * 100 + ["b"] * 93 + ["c"] * 7),
         "id": np.array([f"p{k}" for k in range(200)]),
     }
-    found = columns_of_table(table, "y")
+    with pytest.warns(ConjoinWarning, match="'id' is not in the plan: text with 200 different"):
+        found = columns_of_table(table, "y")
     assert found["y"] == {"type": "number"}
     assert found["age"]["missing"]
     assert found["age"]["fill"] == float(f"{np.nanmean(age):.2g}")
@@ -25,6 +26,7 @@ def test_a_table_is_described_without_a_value_of_one_row():
     assert found["ward"]["levels"] == ["a", "b"]
     assert "id" not in found
     assert make_plan(found, "y").complete == ("ill",)
+    del table["id"]
     assert columns_of_table(table, "ill", family="logistic")["ill"]["classes"] == [0, 1]
 
 

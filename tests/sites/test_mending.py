@@ -73,3 +73,19 @@ def test_datasets_are_mended_one_by_one():
     done = mend(rows, Rules())
     assert done.folds == (10, 2)
     assert done.findings == check(done.leaving, Rules()) == ()
+
+
+def test_of_two_levels_that_cross_in_few_rows_the_rarer_is_merged():
+    n = 400
+    male = (np.arange(n) % 2 == 0).astype(float)
+    levels = {
+        "ward=C": flag(n, 16),  # 8 rows cross with each sex
+        "ward=(other)": np.zeros(n),
+        "sex=m": male,
+        "sex=(other)": np.zeros(n),
+    }
+    done = mend(leaving(levels, RNG.normal(size=n)), Rules())
+    assert done.findings == ()
+    assert np.array_equal(done.leaving.X[:, 2], male)
+    step = "merged ward=(other), ward=C into the reference category."
+    assert done.steps == (f"Dataset 'ward 1': {step}",)

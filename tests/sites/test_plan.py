@@ -52,6 +52,10 @@ def test_a_changed_plan_is_refused(tmp_path):
         ({"y": "number", "x": {"kind": "number"}}, 'with a "type"'),
         ({"y": "number", "x": {"type": "number", "units": "m"}}, "unknown entry 'units'"),
         ({"y": {"type": "class", "classes": ["a"]}, "x": "number"}, "two classes"),
+        (
+            {"y": {"type": "class", "classes": ["a", "b", "c"]}, "x": "number"},
+            "has 3 classes, but rounds with sites know two; make a column .* whether it is 'a'",
+        ),
     ],
 )
 def test_a_description_that_does_not_fit_is_refused(columns, sentence):

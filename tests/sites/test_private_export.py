@@ -35,6 +35,16 @@ def test_the_file_states_the_promise_and_no_exact_number(files):
     assert abs(dataset["n"][0] - 4000) < 200
 
 
+def test_a_promise_does_not_hide_that_exact_sums_left_before(tmp_path):
+    (table,) = clinics(sites=1, rows=300).values()
+    export(table, plan_of(), "clinic_1", ledger=tmp_path).save(tmp_path / "exact.json")
+    found = export(table, plan_of(), "clinic_1", ledger=tmp_path, epsilon=1.0, bounds=BOUNDS)
+    assert "Sums without noise have left this site before (ledger entry 1)" in found.describe()
+    assert "clinic_1: about " in found.describe()  # the number of rows is noisy too
+    with pytest.raises(ArgumentError, match="needed for 'age', 'dose', 'y'"):
+        export(table, plan_of(), "clinic_1", epsilon=1.0, bounds={**BOUNDS, "dosis": (0, 1)})
+
+
 def test_decisions_are_made_from_noisy_files(files):
     found = conjoin.partition(files)
     slopes = [fit.coef["dose"] for fit in found.coefficients.values()]
@@ -93,7 +103,7 @@ def test_bounds_come_from_the_plan_or_are_asked_for():
     assert found.levels.tolist() == [False, True, True, False]
     with pytest.raises(ArgumentError, match="needs bounds for 'y'"):
         bounds_of(plan, {})
-    with pytest.raises(ArgumentError, match="bounds has 'agee'"):
+    with pytest.raises(ArgumentError, match="A bound is given for 'agee'"):
         bounds_of(plan, {"agee": (0, 1)})
     with pytest.raises(ArgumentError, match="targets that are numbers"):
         bounds_of(plan_of("poisson"), BOUNDS)

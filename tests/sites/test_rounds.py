@@ -1,13 +1,16 @@
+import numpy as np
 import pytest
 
 import conjoin
 from conjoin.errors import ConjoinError
-from conjoin.sites import carry
+from conjoin.sites import carry, make_plan
 from conjoin.sites.document import ROUND, read_document
 from conjoin.sites.rounds import answer_round, check_round_content
 from conjoin.sites.rows import read_rows
 from conjoin.sites.serve import answer_file, open_rounds
 from tests.sites.clinics import (
+    COLUMNS,
+    TARGETS,
     clinics,
     export_all,
     largest_difference,
@@ -51,6 +54,24 @@ def test_a_round_or_an_answer_that_does_not_fit_is_refused(pair, tmp_path):
     )
     with pytest.raises(ConjoinError, match=r"is of site 'clinic_2' to another round"):
         conjoin.compare(*paths)
+
+
+def test_rounds_work_where_a_column_of_the_plan_is_the_same_at_all_sites(quick, tmp_path):
+    tables = clinics("logistic", sites=2, rows=300)
+    for table in tables.values():
+        table["ward"] = np.where(np.arange(len(table["y"])) < 7, "rare", "usual")  # is merged
+    ward = {"type": "category", "levels": ["usual", "rare"], "other": False}
+    plan = make_plan({**COLUMNS, "ward": ward, "y": TARGETS["logistic"]}, "y", folds=2)
+    paths = export_all(tables, plan, tmp_path)
+    quick(tables, plan, tmp_path)
+    found = conjoin.compare(*paths)
+    for table in tables.values():
+        del table["ward"]
+    smaller = make_plan({**COLUMNS, "y": TARGETS["logistic"]}, "y", folds=2)
+    (tmp_path / "smaller").mkdir()
+    paths = export_all(tables, smaller, tmp_path / "smaller")
+    quick(tables, smaller, tmp_path / "smaller")
+    assert found.verdict == conjoin.compare(*paths).verdict
 
 
 def test_coefficients_that_single_out_rows_are_not_answered(pair, tmp_path):

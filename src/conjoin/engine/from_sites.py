@@ -79,7 +79,7 @@ def cells_of(received: Received, basis: Basis, files: Study) -> "RemoteCells":
         )
     family = family_of(received.plan.schema.response)
     assert family is not None
-    frame = Frame(received.plan, received.plan.schema.features, basis)
+    frame = Frame(received.agreed, received.plan.schema.features, basis)
     sites = {one.name: one.site for one in received.datasets}
     carrier = files.carrier(frame, sites, {one.name: len(one.n) for one in received.datasets})
     desk = RoundDesk(carrier, carrier.earlier())

@@ -210,7 +210,9 @@ def _quadratic_by_dataset(Z: FloatArray, inverse: FloatArray, starts: IntArray) 
     """Return z_i' M_k z_i (N,) with the matrix of each row's dataset (K, p, p)."""
     found = np.empty(len(Z))
     for k, (i, j) in enumerate(zip(starts[:-1], starts[1:])):
-        found[i:j] = np.einsum("ij,ij->i", Z[i:j] @ inverse[k], Z[i:j])
+        for first in range(i, j, BLOCK):
+            some = slice(first, min(first + BLOCK, j))
+            found[some] = np.einsum("ij,ij->i", Z[some] @ inverse[k], Z[some])
     return np.maximum(found, 0.0)
 
 

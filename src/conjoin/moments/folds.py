@@ -238,7 +238,8 @@ def _hash(
     """Return both hashes (N,) and the kinds of the columns of X."""
     h1, h2 = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
     kinds = np.zeros(X.shape[1], dtype=np.int64)
-    for j, values in enumerate((*X.T, y) if len(y) else ()):
+    for j, column in enumerate((*X.T, y) if len(y) else ()):
+        values = np.ascontiguousarray(column)  # it is read several times
         low, high = (float(values.min()), float(values.max())) if bounds is None else bounds
         place = ColumnCells.of(low, high).place(values)
         kind = TARGET

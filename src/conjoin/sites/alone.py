@@ -15,11 +15,12 @@ that are mostly zero (reweighted least squares). Finding the smallest set for ce
 problem (the least distance of a code), so this search can miss one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import BoolArray, FloatArray
 
 # Eigenvalues of the correlation matrix below this count as zero: sums of products in double
 # precision show such directions to four digits at best.
@@ -59,13 +60,118 @@ class Alone:
     unexplained: float
 
 
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of products of rows, from which most tables are seen to single out nobody.
+
+    Parameters
+    ----------
+    rows : int
+    total, heaviest : float
+        Sum of the weights of rows, and the largest; the number of rows, and 1, without weights.
+    center : array (columns,)
+        Means.
+    products : array (columns, columns)
+        Sums of products around the means.
+    low, high : arrays (columns,)
+        Ends of the columns; they stay at the site.
+    far : array (columns,)
+        Largest distance from the mean, times the root of the row's weight.
+    """
+
+    rows: int
+    total: float
+    heaviest: float
+    center: FloatArray
+    products: FloatArray
+    low: FloatArray
+    high: FloatArray
+    far: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray | None = None) -> "Sums":
+        """Sum up rows of columns (n, columns), in blocks, so that no copy of all rows is made."""
+        n, p = values.shape
+        total = float(n if weights is None else weights.sum())
+        center = values.mean(axis=0) if weights is None else weights @ values / total
+        S, far = np.zeros((p, p)), np.zeros(p)
+        low, high = np.full(p, np.inf), np.full(p, -np.inf)
+        for first in range(0, n, BLOCK):
+            block = values[first : first + BLOCK]
+            low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+            Z = block - center
+            if weights is not None:
+                Z *= np.sqrt(weights[first : first + BLOCK, None])
+                far = np.maximum(far, np.abs(Z).max(axis=0))
+            S += Z.T @ Z
+        if weights is None:
+            far = np.maximum(high - center, center - low)
+        heaviest = 1.0 if weights is None else float(weights.max())
+        return cls(n, total, heaviest, center, S, low, high, far)
+
+    @classmethod
+    def merged(cls, parts: "Sequence[Sums]") -> "Sums":
+        """Return the sums of all rows from those of their parts; rows have no weights."""
+        n = np.array([one.rows for one in parts], dtype=np.float64)
+        means = np.stack([one.center for one in parts])
+        center = n @ means / n.sum()
+        away = means - center
+        products = np.sum([one.products for one in parts], axis=0) + (away.T * n) @ away
+        low = np.min([one.low for one in parts], axis=0)
+        high = np.max([one.high for one in parts], axis=0)
+        far = np.maximum(high - center, center - low)
+        return cls(int(n.sum()), float(n.sum()), 1.0, center, products, low, high, far)
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which columns do not vary, but for rounding."""
+        size = np.maximum(np.abs(self.low), np.abs(self.high))
+        scale = np.sqrt(np.diagonal(self.products))
+        return np.asarray(scale <= np.sqrt(self.rows) * 1e-12 * size)
+
+    @property
+    def unit(self) -> FloatArray:
+        """What columns are divided by, so that their sums of squares are one."""
+        return np.where(self.constant, 1.0, np.sqrt(np.diagonal(self.products)))
+
+    def correlations(self) -> FloatArray:
+        """Return the correlation matrix; zero for columns that do not vary."""
+        constant, unit = self.constant, self.unit
+        R = self.products / unit[:, None] / unit[None, :]
+        return np.where(constant[:, None] | constant[None, :], 0.0, R)
+
+    def glance(self, rows: int, dominance: float) -> Alone | None:
+        """Return what stands out, if sums show that nothing does; None if rows must be looked at.
+
+        No leverage is above the bound used here. Where rows are many it is small.
+        """
+        R = self.correlations()
+        spread, _, kept = _directions(R)
+        far = np.where(self.constant, 0.0, self.far / self.unit)
+        most = self.heaviest / self.total + np.sum(far**2) / spread[kept].min(initial=1.0)
+        if most >= min(dominance, 1 / max(rows - 1, 1)):
+            return None
+        return Alone(float(most), -1, 0, -1, _unexplained(R, bool(self.constant[-1])))
+
+
+def _directions(R: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return eigenvalues and -vectors of a correlation matrix, and which are above rounding."""
+    spread, V = np.linalg.eigh(R)
+    return spread, V, spread > COLLINEAR * max(float(spread.max(initial=0.0)), 1.0)
+
+
 def stands_alone(
-    values: FloatArray, rows: int, dominance: float, weights: FloatArray | None = None
+    values: FloatArray,
+    rows: int,
+    dominance: float,
+    weights: FloatArray | None = None,
+    sums: Sums | None = None,
 ) -> Alone:
     """Return what stands out among rows of columns (n, columns).
 
     Combinations that are constant in all but fewer than `rows` rows are sought where leverages
-    allow them. With `weights` (n,), sums of products are weighted with them.
+    allow them. With `weights` (n,), sums of products are weighted with them. `sums` are those of
+    the rows, if they are known.
 
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 50))
@@ -75,64 +181,36 @@ def stands_alone(
     >>> round(found.leverage, 6), found.column, found.few, found.of
     (1.0, -1, 1, 0)
     """
-    root = None if weights is None else np.sqrt(weights)
-    total = float(len(values) if weights is None else weights.sum())
-    if total <= 0:
+    if weights is not None and not weights.sum() > 0:
         return Alone(1.0, -1, 0, 0, 1.0)
-    center = values.mean(axis=0) if weights is None else weights @ values / total
-    S, far, size = _products(values, center, root)
-    scale = np.sqrt(np.diagonal(S))
-    # Rounding of a constant column is no variation.
-    constant = scale <= np.sqrt(len(values)) * 1e-12 * size
-    unit = np.where(constant, 1.0, scale)
-    R = np.where(constant[:, None] | constant[None, :], 0.0, S / unit[:, None] / unit[None, :])
-    spread, V = np.linalg.eigh(R)
-    kept = spread > COLLINEAR * max(float(spread.max(initial=0.0)), 1.0)
-    unexplained = _unexplained(R, bool(constant[-1]))
-    far = np.where(constant, 0.0, far / unit)
-    heaviest = 1.0 if weights is None else float(weights.max())
-    # No leverage is above this. Where rows are many it is small, and nothing more is computed.
-    most = heaviest / total + np.sum(far**2) / spread[kept].min(initial=1.0)
-    if most < min(dominance, 1 / max(rows - 1, 1)):
-        return Alone(float(most), -1, 0, -1, unexplained)
-    root = np.ones(len(values)) if root is None else root
-    Z = np.where(constant, 0.0, (values - center) * root[:, None] / unit)
-    whitened = Z @ (V[:, kept] / np.sqrt(spread[kept]))
-    h = np.sum(whitened**2, axis=1) + root**2 / total
+    sums = Sums.of(values, weights) if sums is None else sums
+    found = sums.glance(rows, dominance)
+    if found is not None:
+        return found
+    constant, R = sums.constant, sums.correlations()
+    spread, V, kept = _directions(R)
+    root = np.ones(len(values)) if weights is None else np.sqrt(weights)
+    whiten = V[:, kept] / np.sqrt(spread[kept])
+
+    def scaled(own: slice) -> FloatArray:
+        part = (values[own] - sums.center) * root[own, None] / sums.unit
+        return np.where(constant, 0.0, part)
+
+    h = root**2 / sums.total
+    for first in range(0, len(values), BLOCK):
+        own = slice(first, first + BLOCK)
+        whitened = scaled(own) @ whiten
+        h[own] += np.einsum("ij,ij->i", whitened, whitened)
     row = int(np.argmax(h)) if len(h) else 0
     worst = float(h.max(initial=0.0))
-    by_column = Z[row] ** 2
+    by_column = scaled(slice(row, row + 1))[0] ** 2
     column = int(np.argmax(by_column)) if by_column.size else -1
     if not by_column.size or by_column[column] <= dominance:
         column = -1
     few, of = 0, -1
     if rows > 1 and worst >= 1 / (rows - 1):
-        few, of = _fewest(Z, root, ~constant, rows)
-    return Alone(worst, column, few, of, unexplained)
-
-
-def _products(
-    values: FloatArray, center: FloatArray, root: FloatArray | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return sums of products around a centre, the largest deviations, and the largest values.
-
-    Rows are multiplied by `root` (n,) before the first two. They are taken in blocks, so that no
-    copy of all rows is made.
-    """
-    p = values.shape[1]
-    S, far, size = np.zeros((p, p)), np.zeros(p), np.zeros(p)
-    for first in range(0, len(values), BLOCK):
-        block = values[first : first + BLOCK]
-        low, high = block.min(axis=0), block.max(axis=0)
-        size = np.maximum(size, np.maximum(high, -low))
-        Z = block - center
-        if root is None:
-            far = np.maximum(far, np.maximum(high - center, center - low))
-        else:
-            Z *= root[first : first + BLOCK, None]
-            far = np.maximum(far, np.abs(Z).max(axis=0))
-        S += Z.T @ Z
-    return S, far, size
+        few, of = _fewest(scaled(slice(None)), root, ~constant, rows)
+    return Alone(worst, column, few, of, _unexplained(R, bool(constant[-1])))
 
 
 def _unexplained(R: FloatArray, constant: bool) -> float:
@@ -144,7 +222,7 @@ def _unexplained(R: FloatArray, constant: bool) -> float:
     return float(np.clip(1 - explained, 0.0, 1.0))
 
 
-def _fewest(Z: FloatArray, root: FloatArray, varies: FloatArray, rows: int) -> tuple[int, int]:
+def _fewest(Z: FloatArray, root: FloatArray, varies: BoolArray, rows: int) -> tuple[int, int]:
     """Return the fewest rows left by the combinations found, and the column; 0 if not few."""
     Z = np.column_stack([root / np.sqrt(np.sum(root**2)), Z])
     best = (0, -1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.sites.alone import COLLINEAR, Alone, stands_alone
+from conjoin.sites.alone import COLLINEAR, Alone, Sums, stands_alone
 from conjoin.sites.marks import Marks, find_marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.text import shortened
@@ -112,16 +112,19 @@ def _check_dataset(one: Leaving, dataset: str, rules: Rules) -> list[Finding]:
     """Return what breaks a rule in one dataset: in the whole of it, or in its folds."""
     if not len(one.y):
         return []
-    values = one.values()
-    marks = find_marks(values, one.columns, (*one.sources, one.target))
+    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
     folds = list(one.cells())
-    whole = {
-        (each.rule, each.columns): each for each in _all_broken(one, values, marks, rules, None)
-    }
     worst: dict[tuple[str, tuple[str, ...]], list[tuple[int, _Broken]]] = {}
+    parts = []
     for fold, cell in folds if len(folds) > 1 else []:
-        for each in _all_broken(one, values[cell], marks, rules, cell):
+        part = one.chosen(cell)
+        parts.append(Sums.of(part.values()))
+        for each in _all_broken(part, parts[-1], marks, rules, cell):
             worst.setdefault((each.rule, each.columns), []).append((fold, each))
+    # Rows are put side by side once, fold by fold; the sums of all of them follow.
+    sums = Sums.merged(parts) if parts else Sums.of(one.values())
+    broken = _all_broken(one, sums, marks, rules, None)
+    whole = {(each.rule, each.columns): each for each in broken}
     found = [_finding(each, dataset, [], False) for each in whole.values()]
     for key, places in worst.items():
         if key not in whole:
@@ -157,13 +160,13 @@ def _finding(broken: _Broken, dataset: str, folds: Sequence[int], fewer: bool) -
 
 
 def _all_broken(
-    one: Leaving, values: FloatArray, marks: Marks, rules: Rules, cell: IntArray | None
+    one: Leaving, sums: Sums, marks: Marks, rules: Rules, cell: IntArray | None
 ) -> list[_Broken]:
-    """Return the rules that the rows of a cell break, or all rows if it is None.
+    """Return the rules that rows break: those of a cell, or all rows if it is None.
 
-    `values` are columns and target of these rows.
+    `one` are these rows, `sums` their sums, `cell` their places among the rows of `marks`.
     """
-    rows, p = len(values), one.X.shape[1] + 1
+    rows, p = sums.rows, one.X.shape[1] + 1
     found = []
     if rows < rules.rows:
         words = f"has only {_rows(rows)}; at least {rules.rows} are needed."
@@ -177,7 +180,9 @@ def _all_broken(
     if rows < 2:
         return found
     found += _counted(one, marks, marks.counts(cell), rules)
-    alone = stands_alone(values, rules.rows, rules.dominance)
+    alone = sums.glance(rules.rows, rules.dominance)
+    if alone is None:
+        alone = stands_alone(one.values(), rules.rows, rules.dominance, sums=sums)
     return found + _singled_out(one, alone, found, rules)
 
 
@@ -260,15 +265,14 @@ def _round_broken(one: Leaving, w: FloatArray, numbers: int, rules: Rules) -> li
             f"at least {rules.rows} are needed."
         )
         found.append(_Broken("weights", (), effective, rules.rows, words))
-    values = one.values()
-    alone = stands_alone(values[:, :-1], 1, rules.dominance, w)
+    alone = stands_alone(one.X, 1, rules.dominance, w)
     if alone.leverage > rules.dominance:
         words = (
             f"has a row that makes up {100 * alone.leverage:.0f} % of a weighted sum of squares at "
             f"the coefficients asked; at most {100 * rules.dominance:.0f} % may leave."
         )
         found.append(_Broken("dominance", (), alone.leverage, rules.dominance, words))
-    marks = find_marks(values, one.columns, (*one.sources, one.target))
+    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
     for label, rows in zip(marks.labels, marks.rows.T):
         if rows.any() and w[rows].max() > rules.dominance * w[rows].sum():
             words = f"has one row with nearly all the weight of {label} at the coefficients asked."

@@ -19,6 +19,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.models.scatter import Scatter
 from conjoin.moments import Moments
+from conjoin.moments.basis import FARTHEST
 from conjoin.result.store import checksum
 from conjoin.sites.check import scatter_discloses
 from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
@@ -28,7 +29,11 @@ from conjoin.sites.privacy import Budget
 from conjoin.sites.private_export import bounds_of, describe_privacy, private_dataset
 from conjoin.sites.rows import SiteRows, read_rows, refuse
 from conjoin.sites.rules import Rules
+from conjoin.text import listed
 from conjoin.version import __version__
+
+# Rows that are worked on at a time: a few megabytes, which stay in the cache.
+BLOCK = 16_384
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ class Export:
         The site's register of exports, to which this one is added when it is saved.
     budget : Budget, optional
         What it spends of differential privacy.
+    notes : tuple of str
+        What the site should know, in sentences.
     """
 
     content: dict[str, Any]
@@ -57,6 +64,7 @@ class Export:
     rows: SiteRows | None = None
     ledger: Ledger | None = None
     budget: Budget | None = None
+    notes: tuple[str, ...] = ()
 
     def save(self, path: str | Path) -> None:
         """Write the file, completely or not at all; the ledger knows of it before."""
@@ -89,8 +97,10 @@ class Export:
             parts = f"{folds} folds" if folds > 1 else "no folds"
             count = folds * p * (p + 1) // 2 + 2 * p + 1
             count += 0 if one["scatter"] is None else p * (p - 1) + 3
+            about = "" if content["privacy"] is None else "about "
             lines.append(
-                f"  {one['name']}: {sum(one['n']):,} rows, {parts}, {count:,} numbers in the file"
+                f"  {one['name']}: {about}{sum(one['n']):,} rows, {parts}, {count:,} numbers in "
+                "the file"
             )
         lines += ["In the file:", *(f"  {line}" for line in self._inside())]
         lines += ["Not in the file:", *(f"  {line}" for line in NEVER)]
@@ -99,6 +109,8 @@ class Export:
             done.append(f"{self.left_out:,} rows without a target were left out.")
         if done:
             lines += ["Done before the export:", *(f"  {line}" for line in done)]
+        if self.notes:
+            lines += ["Worth knowing:", *(f"  {line}" for line in self.notes)]
         return "\n".join(lines)
 
     def _inside(self) -> list[str]:
@@ -108,6 +120,8 @@ class Export:
                 "Noisy sums of products of every two columns.",
                 "The declared bounds of the columns, and how large the noise is.",
                 str(self.content["privacy"]["promise"]),
+                "All sums share this budget, and there are no folds. Exports of this site have "
+                f"spent epsilon {self.content['privacy']['spent'][0]:g} together.",
             ]
         found = [
             "Means and standard deviations of the columns of each dataset.",
@@ -183,16 +197,49 @@ def export(
         budget = Budget(epsilon, delta)
         rows = read_rows(table, plan, name, by, rules, i_know=i_know, private=True)
         content = _private(rows, budget, bounds or {}, register)
-        return Export(content, (), rows.left_out, rows, register, budget)
+        notes = () if register is None else _exact_before(register)
+        return Export(content, (), rows.left_out, rows, register, budget, notes)
     rows = read_rows(table, plan, name, by, rules, i_know=i_know)
     if register is not None:
         refuse(register.compare(rows.leaving(), rows.rules, rows.identity))
-    return Export(export_rows(rows), rows.steps, rows.left_out, rows, register)
+    content = export_rows(rows)
+    notes = _long_tails(rows, content)
+    return Export(content, rows.steps, rows.left_out, rows, register, notes=notes)
 
 
 def export_rows(rows: SiteRows) -> dict[str, Any]:
     """Return the content of a site's file."""
     return _content(rows, [_dataset(rows, k) for k in range(len(rows.names))])
+
+
+def _long_tails(rows: SiteRows, content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a sentence about columns far from their mean, if the plan has no limits for them."""
+    features, free = rows.plan.schema.features, ~np.isfinite(rows.plan.known_ranges()[1])
+    found = np.zeros(len(features), dtype=bool)
+    for k, one in enumerate(content["datasets"]):
+        X = rows.X[rows.rows(k)]
+        center, scale = (np.array(one[name][:-1], np.float64) for name in ("center", "scale"))
+        far = np.maximum(X.max(axis=0) - center, center - X.min(axis=0))
+        found |= free & (far > FARTHEST * scale)
+    if not found.any():
+        return ()
+    names = listed([name for name, one in zip(features, found) if one])
+    return (
+        f"Values beyond {FARTHEST:g} standard deviations, and no limits in the plan: {names}. "
+        "Errors may differ a little from those of pooled rows. Next: ask the coordinator for a "
+        'plan with "limits" for them.',
+    )
+
+
+def _exact_before(register: Ledger) -> tuple[str, ...]:
+    """Return a sentence if sums without noise have left before; no noise takes them back."""
+    exact = [str(i) for i, one in enumerate(register.entries, start=1) if one["epsilon"] == 0]
+    if not exact:
+        return ()
+    return (
+        f"Sums without noise have left this site before (ledger entry {listed(exact)}): the "
+        "promise holds for this file, not for both together.",
+    )
 
 
 def _private(
@@ -256,28 +303,39 @@ def _dataset(rows: SiteRows, k: int) -> dict[str, Any]:
 
 def _standardised(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return [1, features, target] around their means and in their spreads, with both of these."""
-    Z = np.ones((len(y), X.shape[1] + 2))
-    Z[:, 1:-1], Z[:, -1] = X, y
-    center = np.zeros(Z.shape[1] - 1)
-    for _ in range(2):  # once more, so that a large offset costs no digits
-        more = Z[:, 1:].mean(axis=0)
-        Z[:, 1:] -= more
-        center += more
-    scale = np.sqrt(np.einsum("ij,ij->j", Z[:, 1:], Z[:, 1:]) / len(y))
+    n, p = len(y), X.shape[1] + 2
+    Z = np.empty((n, p))
+    center = np.append(X.mean(axis=0), y.mean())
+    blocks = [slice(first, first + BLOCK) for first in range(0, n, BLOCK)]
+    sums, squares = np.zeros(p - 1), np.zeros(p - 1)
+    for own in blocks:
+        Z[own, 0] = 1.0
+        Z[own, 1:-1], Z[own, -1] = X[own], y[own]
+        part = Z[own, 1:]
+        part -= center
+        sums += part.sum(axis=0)
+        squares += np.einsum("ij,ij->j", part, part)
+    more = sums / n  # what rounding left of the mean, so that a large offset costs no digits
+    center = center + more
+    scale = np.sqrt(np.maximum(squares / n - more**2, 0.0))
     # The spread of a constant column is rounding.
     scale = np.where(scale > 1e-12 * np.maximum(np.abs(center), 1e-300), scale, 1.0)
-    Z[:, 1:] /= scale
+    for own in blocks:
+        part = Z[own, 1:]
+        part -= more
+        part /= scale
     return Z, center, scale
 
 
 def _fold_products(Z: FloatArray, fold: IntArray, folds: int) -> tuple[list[int], FloatArray]:
     """Return the rows of each fold, and sums of products (F, p, p)."""
-    n, products = [], np.zeros((folds, Z.shape[1], Z.shape[1]))
-    for f in range(folds):
-        own = Z[fold == f]
-        n.append(len(own))
-        products[f] = own.T @ own
-    return n, products
+    products = np.zeros((folds, Z.shape[1], Z.shape[1]))
+    for first in range(0, len(Z), BLOCK):
+        block, place = Z[first : first + BLOCK], fold[first : first + BLOCK]
+        for f in range(folds):
+            own = block[place == f]
+            products[f] += own.T @ own
+    return np.bincount(fold, minlength=folds).tolist(), products
 
 
 def _scatter(Z: FloatArray, products: FloatArray, repeats: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from conjoin.errors import DataError, ReadError
+from conjoin.errors import DataError, ReadError, warn_caller
 from conjoin.families import Response, classify
 from conjoin.sites.plan import TARGETS
 from conjoin.sites.rules import Rules
@@ -41,7 +41,7 @@ def columns_of_file(path: str | Path) -> dict[str, Any]:
     except OSError as error:
         raise ReadError(f"File {str(path)!r} cannot be read: {error.strerror}.") from None
     except ValueError as error:
-        raise ReadError(f"File {str(path)!r} is no JSON: {error}.") from None
+        raise ReadError(f"File {str(path)!r} is no JSON: {error}; correct the place.") from None
     if not isinstance(found, dict):
         raise ReadError(
             f"File {str(path)!r} describes no columns; expected a mapping such as "
@@ -102,7 +102,10 @@ def columns_of_table(
     if response.classes:
         described[target]["classes"] = list(response.classes)
     for e in schema.encodings:
-        if not isinstance(e, LeftOut):
+        if isinstance(e, LeftOut):
+            # Its reason may hold a value, and the plan goes to all sites: it is told here only.
+            warn_caller(f"Column {e.name!r} is not in the plan: {e.reason}.")
+        else:
             described[e.name] = _describe(e, frame, rules or Rules())
     return described
 

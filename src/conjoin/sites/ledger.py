@@ -64,10 +64,13 @@ class Identity:
         return cls(names, tuple(np.ascontiguousarray(columns[j]) for j in order))
 
     @classmethod
-    def of_frame(cls, frame: nw.DataFrame[Any]) -> "Identity":
+    def of_frame(
+        cls, frame: nw.DataFrame[Any], known: Mapping[str, FloatArray] | None = None
+    ) -> "Identity":
         """Take all columns of a table, also those that are not exported.
 
-        A plan that asks for other columns of the same table then meets the same fingerprints.
+        `known` are columns that are there as numbers already, without missing values. A plan that
+        asks for other columns of the same table then meets the same fingerprints.
 
         >>> import pandas as pd
         >>> table = pd.DataFrame({"b": ["x", None, "x"], "a": [1.5, 2.5, 1.5]})
@@ -75,8 +78,14 @@ class Identity:
         >>> found.names, bool(found.values[1][0] == found.values[1][2])
         (('a', 'b'), True)
         """
-        names = tuple(sorted(frame.columns))
-        return cls(names, tuple(_as_numbers(frame.get_column(name)) for name in names))
+        names, ready = tuple(sorted(frame.columns)), known or {}
+        return cls(
+            names,
+            tuple(
+                ready[name] if name in ready else _as_numbers(frame.get_column(name))
+                for name in names
+            ),
+        )
 
 
 def _as_numbers(column: nw.Series[Any]) -> FloatArray:

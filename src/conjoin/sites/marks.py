@@ -67,11 +67,13 @@ class Marks:
         return few
 
 
-def find_marks(values: FloatArray, names: Sequence[str], sources: Sequence[str]) -> Marks:
-    """Return the groups of rows of columns (n, columns), by the column of the table of each.
+def find_marks(
+    columns: Sequence[FloatArray], names: Sequence[str], sources: Sequence[str]
+) -> Marks:
+    """Return the groups of rows of columns (n,), by the column of the table of each.
 
-    >>> values = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
-    >>> marks = find_marks(values, ["ward=B", "ward=C"], ["ward", "ward"])
+    >>> second, third = np.array([0.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0])
+    >>> marks = find_marks([second, third], ["ward=B", "ward=C"], ["ward", "ward"])
     >>> marks.labels, marks.rows.sum(axis=0).tolist()
     (('ward=B', 'ward=C', 'ward = reference category'), [1, 1, 2])
     """
@@ -79,31 +81,31 @@ def find_marks(values: FloatArray, names: Sequence[str], sources: Sequence[str])
     known = {source: number for number, source in enumerate(dict.fromkeys(sources))}
     done: set[int] = set()
     for source, number in known.items():
-        levels = category(values, [j for j, one in enumerate(sources) if one == source])
+        levels = category(columns, [j for j, one in enumerate(sources) if one == source])
         done |= set(levels)
-        found += [(names[j], number, j, values[:, j] == 1) for j in levels]
+        found += [(names[j], number, j, columns[j] == 1) for j in levels]
         if levels:
-            rest = ~np.any(values[:, levels] == 1, axis=1)
+            rest = ~np.any([columns[j] == 1 for j in levels], axis=0)
             found.append((f"{source} = reference category", number, -1, rest))
     # Two features of one column that do not exclude each other count as different columns.
     for j in sorted(set(range(len(names))) - done):
         number = len(known) + j
-        found += [(label, number, j, rows) for label, rows in _few_values(values[:, j], names[j])]
-    labels, columns, features, rows = zip(*found) if found else ((), (), (), ())
+        found += [(label, number, j, rows) for label, rows in _few_values(columns[j], names[j])]
+    labels, owners, features, rows = zip(*found) if found else ((), (), (), ())
     return Marks(
         tuple(labels),
-        np.array(columns, np.int64),
+        np.array(owners, np.int64),
         np.array(features, np.int64),
-        np.stack(rows, axis=1) if found else np.zeros((len(values), 0), bool),
+        np.stack(rows, axis=1) if found else np.zeros((len(columns[0]), 0), bool),
     )
 
 
-def category(values: FloatArray, features: Sequence[int]) -> list[int]:
+def category(columns: Sequence[FloatArray], features: Sequence[int]) -> list[int]:
     """Return the features that are 0/1 and exclude each other; none if there are not two."""
     levels = [
-        j for j in features if _only_0_and_1(values[:GLANCE, j]) and _only_0_and_1(values[:, j])
+        j for j in features if _only_0_and_1(columns[j][:GLANCE]) and _only_0_and_1(columns[j])
     ]
-    if len(levels) < 2 or np.any(values[:, levels].sum(axis=1) > 1):
+    if len(levels) < 2 or np.any(np.sum([columns[j] for j in levels], axis=0) > 1):
         return []
     return levels
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from conjoin.sites.check import check
-from conjoin.sites.marks import find_marks
+from conjoin.sites.marks import Marks, find_marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.tables.encoding import OTHER
 from conjoin.text import listed
@@ -66,7 +66,7 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
     >>> done.findings
     ()
     """
-    X, fold = np.empty_like(leaving.X), np.empty_like(leaving.fold)
+    X, fold = leaving.X, np.empty_like(leaving.fold)
     folds, merged, steps = [], [], []
     found: list[Finding] = []
     for k, dataset in enumerate(leaving.datasets):
@@ -76,7 +76,10 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
         asked = int(one.fold.max(initial=0)) + 1
         number, findings = _most_folds(one, asked, rules)
         found += [replace(each, dataset=dataset) for each in findings]
-        X[rows], fold[rows] = one.X, one.fold % number
+        fold[rows] = one.fold % number
+        if features:
+            X = X.copy() if X is leaving.X else X
+            X[rows] = one.X
         folds.append(number)
         merged.append((dataset, features))
         steps += [f"Dataset {dataset!r}: {each}" for each in words]
@@ -103,17 +106,20 @@ def _merge(one: Leaving, rules: Rules) -> tuple[Leaving, tuple[str, ...], list[s
         return one, (), []
     X = one.X.copy()
     into: dict[str, list[str]] = {}
+    reference = "the reference category"
     while True:
         level = _rarest(replace(one, X=X), rules)
         if level is None:
             break
         other = _other(one, level)
-        goal = "the reference category" if other is None else one.names[other]
+        goal = reference if other is None else one.names[other]
         into.setdefault(goal, []).append(one.names[level])
         if other is not None:
             X[:, other] = np.maximum(X[:, other], X[:, level])
         X[:, level] = 0.0
     features = tuple(name for names in into.values() for name in names)
+    for name in tuple(into.get(reference, ())):  # what joined "(other)" before went with it
+        into[reference] += into.pop(name, [])
     words = [f"merged {listed(names)} into {goal}." for goal, names in into.items()]
     return replace(one, X=X), features, words
 
@@ -132,18 +138,28 @@ def _name_of_other(one: Leaving, level: int) -> str:
 
 def _rarest(one: Leaving, rules: Rules) -> int | None:
     """Return the level to merge next: the rarest that is in too small a group; None if none is."""
-    values = one.values()
-    marks = find_marks(values, one.columns, (*one.sources, one.target))
+    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
     counts = marks.counts()
     levels = {j for j in one.levels() if one.X[:, j].any()}
-    concerned: list[int] = []
-    for mark in np.flatnonzero(marks.too_few(counts, rules.rows, rules.zeros).any(axis=1)):
-        feature = int(marks.feature[mark])
-        if feature < 0:  # the reference is rare: the other levels may join it
-            same = (marks.column == marks.column[mark]) & (marks.feature >= 0)
-            concerned += levels.intersection(marks.feature[same].tolist())
-        elif feature in levels:
-            concerned.append(feature)
+    few = marks.too_few(counts, rules.rows, rules.zeros)
+    concerned: set[int] = set()
+    for pair in np.argwhere(np.triu(few)).tolist():
+        # Of two groups that cross in few rows, the smaller one is rare: the larger is kept whole.
+        for mark in sorted(pair, key=lambda m: counts[m, m]):
+            own = levels & _mergeable(marks, mark)
+            if own:
+                concerned |= own
+                break
     # "(other)" comes last, because the levels that join it may make it large enough.
     order = {j: (one.names[j] == _name_of_other(one, j), one.X[:, j].sum(), j) for j in concerned}
     return min(concerned, key=order.__getitem__, default=None)
+
+
+def _mergeable(marks: Marks, mark: int) -> set[int]:
+    """Return the features that can be merged to make a group larger or to end it."""
+    feature = int(marks.feature[mark])
+    if feature >= 0:
+        return {feature}
+    # The reference is rare: the other levels may join it.
+    same = (marks.column == marks.column[mark]) & (marks.feature >= 0)
+    return set(marks.feature[same].tolist())

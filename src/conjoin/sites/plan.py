@@ -145,6 +145,9 @@ class Plan:
             unit = f" in {self.units[e.name]}" if e.name in self.units else ""
             ends = self.limits.get(e.name)
             limit = f"; values are kept between {ends[0]:g} and {ends[1]:g}" if ends else ""
+            if isinstance(e, Number) and e.name not in self.complete:
+                limit += f"; where missing, {e.fill:g}"
+                limit += " and an indicator column" if e.indicator else ""
             lines.append(f"  {e.name}: {e.describe()}{unit}{limit}")
         if self.prediction is not None:
             lines.append("  A trained model's prediction is one more column.")
@@ -383,6 +386,11 @@ def _response(target: str, one: Mapping[str, Any]) -> Response:
     if family != "logistic":
         return Response(family)
     classes = one.get("classes")
+    if isinstance(classes, Sequence) and not isinstance(classes, str) and len(classes) > 2:
+        raise ArgumentError(
+            f"Target {target!r} has {len(classes)} classes, but rounds with sites know two; make a "
+            f"column of each site's table that says whether it is {classes[0]!r}, and plan with it."
+        )
     if not isinstance(classes, Sequence) or len(classes) != 2:
         raise ArgumentError(
             f'Target {target!r} is a class: name its two classes, such as "classes": ["no", "yes"].'

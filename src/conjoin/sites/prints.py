@@ -28,6 +28,7 @@ BUCKETS_PER_ROW = 8
 # Bits of the hash that is added up: sums over 2^25 rows are then exact as floats.
 BITS = 28
 WORD = 4  # bytes kept of a digest: equal by chance once in four billion
+BLOCK = 16_384  # rows that are hashed at a time, so that they stay in the cache
 # Sets of an export that has folds; with more, folds are left out, and differences are looked for
 # between whole datasets. Each is compared with each of an earlier export.
 MOST_SETS = 4000
@@ -86,7 +87,7 @@ def take_prints(
         Number of buckets.
     """
     place, content = _hashes(identity, secret, buckets)
-    marks = find_marks(leaving.values(), leaving.columns, (*leaving.sources, leaving.target))
+    marks = find_marks(leaving.by_column(), leaving.columns, (*leaving.sources, leaving.target))
     units = list(_units(leaving))
     if len(units) * (1 + len(marks.labels)) > MOST_SETS:
         units = list(_units(leaving.without_folds()))
@@ -129,13 +130,16 @@ def _hashes(
     """
     width = 2 * len(identity) + 1
     keys = np.frombuffer(hashlib.shake_256(b"rows" + secret).digest(16 * width), np.uint64)
-    lanes = np.repeat(keys.reshape(2, width)[:, :1], len(identity[0]), axis=1)
+    keys = keys.reshape(2, width)
+    lanes = np.repeat(keys[:, :1], len(identity[0]), axis=1)
     low, half = np.uint64(2**32 - 1), np.uint64(32)
-    for j, column in enumerate(identity):
-        bits = (column + 0.0).view(np.uint64)  # + 0.0 makes -0.0 and 0.0 equal
-        for part, k in ((bits & low, 2 * j + 1), (bits >> half, 2 * j + 2)):
-            for lane, key in zip(lanes, keys.reshape(2, width)):
-                lane += key[k] * part
+    for first in range(0, lanes.shape[1], BLOCK):
+        own = slice(first, first + BLOCK)
+        for j, column in enumerate(identity):
+            bits = (column[own] + 0.0).view(np.uint64)  # + 0.0 makes -0.0 and 0.0 equal
+            for part, k in ((bits & low, 2 * j + 1), (bits >> half, 2 * j + 2)):
+                for lane, key in zip(lanes, keys):
+                    lane[own] += key[k] * part
     lanes >>= half
     place = (lanes[0] % np.uint64(buckets)).astype(np.int64)
     return place, (lanes[1] >> np.uint64(32 - BITS)).astype(np.float64)

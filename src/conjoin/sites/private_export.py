@@ -40,13 +40,14 @@ def bounds_of(plan: Plan, given: Mapping[str, tuple[float, float]]) -> Bounds:
             "not one. Leave epsilon out: the disclosure rules then protect the rows."
         )
     names = plan.schema.features
+    low, high = (np.append(ends, end) for ends, end in zip(plan.known_ranges(), (-np.inf, np.inf)))
     unknown = sorted(set(given) - {*names, plan.target})
     if unknown:
+        free = [one for one, end in zip((*names, plan.target), high) if not np.isfinite(end)]
         raise ArgumentError(
-            f"bounds has {unknown[0]!r}, which is no column of numbers; expected "
-            f"{quoted((*names, plan.target))}."
+            f"A bound is given for {unknown[0]!r}, which is no column of numbers; bounds are "
+            f"needed for {quoted(free)}."
         )
-    low, high = (np.append(ends, end) for ends, end in zip(plan.known_ranges(), (-np.inf, np.inf)))
     for j, name in enumerate((*names, plan.target)):
         if name in given:
             low[j], high[j] = given[name]

@@ -124,10 +124,18 @@ class Received:
     plan : Plan
     datasets : tuple of SiteDataset
         In natural order of their names.
+    sent : Plan, optional
+        The plan that the sites have, where `plan` lacks the columns that do not vary.
     """
 
     plan: Plan
     datasets: tuple[SiteDataset, ...]
+    sent: Plan | None = None
+
+    @property
+    def agreed(self) -> Plan:
+        """The plan that the sites have."""
+        return self.sent or self.plan
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -283,7 +291,7 @@ class Received:
         inner = np.append(kept, len(self.plan.schema.features))
         outer = np.concatenate([[0], inner + 1])
         datasets = tuple(one.taking(inner, outer) for one in self.datasets)
-        return Received(replace(self.plan, schema=schema), datasets)
+        return Received(replace(self.plan, schema=schema), datasets, self.agreed)
 
     def without(self, left_out: Sequence[str]) -> "Received":
         """Return the files without some sites."""
@@ -294,7 +302,7 @@ class Received:
                 f"{quoted(sorted({one.site for one in self.datasets}))}."
             )
         kept = tuple(one for one in self.datasets if one.site not in set(left_out))
-        return Received(self.plan, kept)
+        return Received(self.plan, kept, self.sent)
 
 
 def receive(paths: Sequence[str | Path]) -> Received:

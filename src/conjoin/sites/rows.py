@@ -117,7 +117,7 @@ def read_rows(
     if columns:
         wards, codes = names_and_codes([frame.get_column(name).to_native() for name in columns])
         names = [f"{site}{SEPARATOR}{ward}" for ward in wards]
-    identity = Identity.of_frame(frame)
+    identity = Identity.of_frame(frame, _as_they_are(frame, plan, X, y))
     if columns:
         order = np.argsort(codes, kind="stable")
         X, y, codes, identity = X[order], y[order], codes[order], identity.taking(order)
@@ -197,7 +197,8 @@ def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:
         if e.name in plan.complete:
             raise DataError(
                 f"The table lacks column {e.name!r}, which the plan needs; "
-                f"{close_match(e.name, known)}"
+                f"{close_match(e.name, known).rstrip('.')}. If the site never measured it, ask the "
+                'coordinator for a plan with "fill" for it.'
             )
         warn_caller(f"The table lacks column {e.name!r}; it counts as missing in all rows.")
         kind = pa.float64() if isinstance(e, Number) else pa.string()
@@ -251,6 +252,19 @@ def _features(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
             )
         X[:, j] = np.clip(X[:, j], low, high)
     return with_prediction(X, plan)
+
+
+def _as_they_are(
+    frame: nw.DataFrame[Any], plan: Plan, X: FloatArray, y: FloatArray
+) -> dict[str, FloatArray]:
+    """Return the columns of the table that are features, or the target, without any change."""
+    kinds = frame.collect_schema()
+    found = {} if plan.schema.response.classes else {plan.target: y}
+    for e in plan.schema.encodings:
+        whole = e.name in plan.complete and e.name not in plan.limits
+        if isinstance(e, Number) and whole and e.name in kinds and kinds[e.name].is_numeric():
+            found[e.name] = X[:, plan.schema.features.index(e.name)]
+    return found
 
 
 def encode(table: Any, plan: Plan) -> FloatArray:

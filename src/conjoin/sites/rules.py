@@ -187,6 +187,10 @@ class Leaving:
         """Return features and target (n, features + 1)."""
         return np.column_stack([self.X, self.y])
 
+    def by_column(self) -> list[FloatArray]:
+        """Return features and target, an array (n,) each."""
+        return [*self.X.T, self.y]
+
     def levels(self) -> tuple[int, ...]:
         """Return the features that are levels of a category: named "column=level"."""
         pairs = enumerate(zip(self.names, self.sources))

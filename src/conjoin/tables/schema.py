@@ -4,12 +4,13 @@
 new ones: a table enters, an array of features (rows, features) leaves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError
@@ -33,6 +34,8 @@ from conjoin.tables.roles import Roles, close_match
 
 # Rows of which all columns are written at a time: whole rows then stay in the cache.
 BLOCK = 4096
+# Rows of which the pieces of columns are joined at a time; DuckDB's pieces are as long.
+LARGE_BLOCK = 32 * BLOCK
 KIND_WORDS = {
     "number": "a number",
     "flag": "true/false",
@@ -117,12 +120,13 @@ class Schema:
         for e in self.encodings:
             if isinstance(e, Vector) and e.name in self.columns:
                 _check_length(frame.get_column(e.name), len(e.fill), what)
-        selected = self.select(with_castable_types(frame, numbers, dates), what)
+        ready = self._ready(frame)
+        selected = self.select(with_castable_types(frame, numbers, dates), what, set(ready))
         rows = np.empty((len(frame), len(self.inputs)))
-        columns = [selected.get_column(name).to_numpy() for name in self.inputs]
-        for first in range(0, len(rows), BLOCK):
-            for j, column in enumerate(columns):
-                rows[first : first + BLOCK, j] = column[first : first + BLOCK]
+        for name in self.inputs:
+            if name not in ready:
+                ready[name] = [selected.get_column(name).to_numpy()]
+        _write(rows, [ready[name] for name in self.inputs])
         if not np.isfinite(rows).all():
             j = int(np.argmin(np.isfinite(rows).all(axis=0)))
             infinite = np.isinf(rows[:, j]).any()
@@ -130,10 +134,30 @@ class Schema:
             raise DataError(f"Column {self.inputs[j]!r} of {what} has {fault}; correct or drop it.")
         return rows
 
-    def select(self, frame: Any, what: str = "X") -> Any:
-        """Return the inputs of a frame as a frame; an engine's error becomes a `DataError`."""
+    def _ready(self, frame: nw.DataFrame[Any]) -> dict[str, list[FloatArray]]:
+        """Return columns of numbers in which nothing is missing: they are inputs as they are.
+
+        Each is in pieces as it is in memory, so that no copy is made.
+        """
+        found: dict[str, list[FloatArray]] = {}
+        for e in self.encodings:
+            if not isinstance(e, Number) or e.text or e.indicator or e.name not in self.inputs:
+                continue
+            column = frame.get_column(e.name)
+            if column.dtype == nw.Float64 and len(column) and not column.null_count():
+                pieces = _pieces(column)
+                if not any(np.isnan(piece.min()) for piece in pieces):
+                    found[e.name] = pieces
+        return found
+
+    def select(self, frame: Any, what: str = "X", ready: Set[str] = frozenset()) -> Any:
+        """Return the inputs of a frame as a frame, but for those that are `ready`.
+
+        An engine's error becomes a `DataError`.
+        """
+        wanted = [one for name, one in zip(self.inputs, self.expressions()) if name not in ready]
         try:
-            return frame.select(*self.expressions())
+            return frame.select(*wanted)
         except Exception as error:
             raise DataError(self._type_error(frame, what, error)) from None
 
@@ -191,6 +215,36 @@ class Schema:
         encodings = tuple(from_plain(column) for column in values["columns"])
         response = Response.from_plain(values.get("response", {}))
         return cls(roles, encodings, tuple(values["constant"]), response)
+
+
+def _pieces(column: nw.Series[Any]) -> list[FloatArray]:
+    """Return the values of a Float64 column without missing ones, in the pieces Arrow holds."""
+    native = column.to_native()
+    if not isinstance(native, pa.ChunkedArray):
+        return [np.asarray(column.to_numpy(), dtype=np.float64)]
+    return [chunk.to_numpy(zero_copy_only=False) for chunk in native.chunks if len(chunk)]
+
+
+def _write(rows: FloatArray, columns: Sequence[Sequence[FloatArray]]) -> None:
+    """Write columns in pieces into rows (n, columns), a block of all columns at a time."""
+    for first in range(0, len(rows), LARGE_BLOCK):
+        last = min(first + LARGE_BLOCK, len(rows))
+        parts = [_between(pieces, first, last) for pieces in columns]
+        for begin in range(first, last, BLOCK):
+            for j, part in enumerate(parts):
+                some = part[begin - first : begin - first + BLOCK]
+                rows[begin : begin + len(some), j] = some
+
+
+def _between(pieces: Sequence[FloatArray], first: int, last: int) -> FloatArray:
+    """Return the values from `first` to `last` of a column in pieces."""
+    found, begin = [], 0
+    for piece in pieces:
+        some = piece[max(first - begin, 0) : max(last - begin, 0)]
+        if len(some):
+            found.append(some)
+        begin += len(piece)
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _check_length(column: nw.Series[Any], entries: int, what: str) -> None:
