@@ -131,7 +131,9 @@ def _importance(
         after = [_losses(model, columns.shuffled(rows, j, order)) for order in orders]
         change = np.mean(after, axis=0) - before
         rise = float(np.average(change, weights=c))
-        spread = float(np.sqrt(np.sum((c * (change - rise)) ** 2)) / c.sum())
+        parts = c * (change - rise)
+        size = 2.0 ** np.frexp(np.abs(parts).max())[1]  # losses of 1e240 have no squares
+        spread = float(np.sqrt(np.sum((parts / size) ** 2)) / c.sum() * size)
         half = float(norm.ppf((1 + LEVEL) / 2)) * spread
         found[name] = Importance(rise, (rise - half, rise + half))
     return dict(sorted(found.items(), key=lambda item: -item[1].rise))

@@ -9,6 +9,7 @@ Parts that a newer version may add are not looked at here.
 """
 
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -110,14 +111,18 @@ def _schema(values: Any, what: str) -> None:
     texts = list_of(text)
     column = record(
         {"kind": text, "name": text},
-        {"fill": _fill, "missing": whole, "pooled": whole, "unread": whole, "indicator": boolean,
-         "text": boolean, "other": boolean, "number": boolean, "reference": text, "reason": text,
-         "levels": texts, "parts": texts, "odd": texts, "format": optional(text)},
+        {"fill": _fill, "unit": _unit, "missing": whole, "pooled": whole, "unread": whole,
+         "indicator": boolean, "text": boolean, "other": boolean, "number": boolean,
+         "reference": text, "reason": text, "levels": texts, "parts": texts, "odd": texts,
+         "format": optional(text)},
     )  # fmt: skip
     record(
         {"target": text, "by": list_of(text), "columns": list_of(column), "constant": list_of(text)}
     )(values, "the schema")
     names = [one["name"] for one in values["columns"]]
+    for one in values["columns"]:
+        if not isinstance(one.get("fill", 0.0), list):
+            finite(one.get("fill", 0.0) / one.get("unit", 1.0), f"'fill' of {one['name']!r}")
     if len(set(names)) != len(names):
         raise fault("two columns have the same name")
     record({}, {"features": optional(list_of(text)), "weights": optional(text)})(values, what)
@@ -131,7 +136,14 @@ def _schema(values: Any, what: str) -> None:
 
 def _fill(value: Any, what: str) -> None:
     """Accept what stands for a missing value: a number, or one for each entry of a list."""
-    (list_of(finite) if isinstance(value, list) else finite)(value, what)
+    (list_of(finite) if isinstance(value, list) else any_size)(value, what)
+
+
+def _unit(value: Any, what: str) -> None:
+    """Accept a power of two."""
+    any_size(value, what)
+    if math.frexp(value)[0] != 0.5:
+        raise fault(f"{what} is {_short(value)}, expected a power of two")
 
 
 def _mark(value: Any, what: str) -> None:
@@ -309,6 +321,12 @@ def limit(value: Any, what: str) -> None:
     """Accept a finite number, or the text of an infinite one: predictions of learners have none."""
     if value not in ("inf", "-inf"):
         finite(value, what)
+
+
+def any_size(value: Any, what: str) -> None:
+    """Accept a finite number of any size: it is divided before it is used."""
+    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+        raise fault(f"{what} is {_short(value)}, expected a finite number")
 
 
 def finite(value: Any, what: str) -> None:

@@ -103,6 +103,7 @@ def share_of_gain(gain: FloatArray, unit: IntArray) -> float:
     1.0
     """
     total = np.bincount(unit, gain)[np.unique(unit)]
+    total = total / 2.0 ** np.frexp(np.abs(total).max())[1]  # gains of 1e240 have no squares
     G, U = float(total.sum()), len(total)
     error = math.sqrt(U * float(np.var(total, ddof=1))) if U > 1 else 0.0
     return G / error if 0 < G < error else float(G > 0)

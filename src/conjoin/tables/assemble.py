@@ -3,7 +3,7 @@
 Arrays of features, target and weights enter, with the dataset of every row; a collection leaves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from conjoin.tables.checks import (
     check_scales,
     check_weights,
     drop_constant,
+    fitting_unit,
 )
 from conjoin.tables.dataset import DatasetCollection
+from conjoin.tables.encoding import Encoding, Number
 from conjoin.tables.order import RowOrder
 from conjoin.tables.schema import Schema
 
@@ -68,6 +70,10 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     check_names(names, len(y), schema.roles, fewest)
     check_response(schema, float(y.min()), float(y.max()))
     low, high = X.min(axis=0), X.max(axis=0)
+    units = _units(schema, low, high, (float(y.min()), float(y.max())))
+    if (units != 1).any():
+        schema, X = _in_units(schema, units, low / 2 + high / 2), X / units
+        low, high = low / units, high / units
     names_of_columns = (*schema.features, schema.roles.target)
     check_scales(names_of_columns, np.append(low, y.min()), np.append(high, y.max()))
     schema, varying = drop_constant(schema, low == high)
@@ -81,6 +87,33 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     return DatasetCollection(
         tuple(names), schema, X, y[order], weights, starts, None, positions, when
     )
+
+
+def _units(
+    schema: Schema, low: FloatArray, high: FloatArray, target: tuple[float, float]
+) -> FloatArray:
+    """Return what each feature is divided by, so that it and its coefficient can be squared."""
+    numbers = {e.name for e in schema.encodings if isinstance(e, Number)}
+    return np.array(
+        [
+            fitting_unit((a, b), target) if name in numbers else 1.0
+            for name, a, b in zip(schema.features, low.tolist(), high.tolist())
+        ]
+    )
+
+
+def _in_units(schema: Schema, units: FloatArray, middle: FloatArray) -> Schema:
+    """Return the schema with the units of features; the `middle` is filled in if no mean is."""
+    place = {name: j for j, name in enumerate(schema.features)}
+    found: list[Encoding] = []
+    for e in schema.encodings:
+        j = place.get(e.name)
+        if isinstance(e, Number) and j is not None and units[j] != 1:
+            fill = e.fill if np.isfinite(e.fill) else float(middle[j])
+            found.append(replace(e, unit=float(units[j]), fill=fill))
+        else:
+            found.append(e)
+    return replace(schema, encodings=tuple(found))
 
 
 def _is_sorted(codes: IntArray) -> bool:

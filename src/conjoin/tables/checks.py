@@ -32,6 +32,8 @@ MOST_SINGLE_ROWS = 2000
 LARGEST = 1e145
 # Least spread of a column, for the same reason: smaller squares lose digits (below 1e-308).
 SMALLEST = 1 / LARGEST
+# Powers of two that are doubles, and whose quotients with doubles are.
+LEAST_POWER, MOST_POWER = -1022, 1023
 # Largest ratio of two weights: in a sum a weight 1e15 times smaller is rounded away.
 LARGEST_RATIO = 1e15
 MOST_REASONS = 3  # columns that a warning lists with reasons: more do not fit on two lines
@@ -133,6 +135,28 @@ def warn_columns(schema: Schema) -> None:
         hinted = e is dates[0] and schema.roles.time is None
         hint = f" If later rows are to be predicted, add time={e.name!r}." if hinted else ""
         warn_caller(f"Column {e.name!r} is a {e.describe()}.{hint}")
+
+
+def fitting_unit(ends: tuple[float, float], target: tuple[float, float]) -> float:
+    """Return the power of two to divide a column by, from its ends and those of the target.
+
+    It is 1 unless the values, or the coefficient of the column, cannot be squared.
+
+    >>> fitting_unit((-1e6, 3e6), (0.0, 1.0))
+    1.0
+    >>> 0.5 < 1e200 / fitting_unit((-1e190, 1e200), (0.0, 1.0)) <= 1
+    True
+    """
+    low, high = ends
+    largest = max(abs(low), abs(high))
+    if high == low:
+        return 1.0
+    if SMALLEST < high - low and largest <= LARGEST:
+        slope = (target[1] - target[0]) / (high - low)
+        if slope == 0 or SMALLEST < slope < LARGEST:
+            return 1.0
+    power = int(np.clip(np.frexp(largest)[1], LEAST_POWER, MOST_POWER))
+    return float(2.0**power)
 
 
 def check_scales(names: Sequence[str], low: FloatArray, high: FloatArray) -> None:

@@ -60,6 +60,9 @@ class Number:
     code : bool, default False
         Whether the numbers stand for categories, of which there are too many for 0/1 features.
         Boosted trees treat them as categories, lines as numbers.
+    unit : float, default 1.0
+        Values are divided by it: a power of two, so that nothing is rounded. Other than 1 only for
+        columns whose values, or coefficients, double precision could not square.
     """
 
     kind: ClassVar[str] = "number"
@@ -69,16 +72,23 @@ class Number:
     text: bool = False
     missing: int = 0
     code: bool = False
+    unit: float = 1.0
 
     def features(self) -> tuple[str, ...]:
-        """Return the column, and the indicator of missing values if there is one."""
-        return (self.name, f"{self.name} missing") if self.indicator else (self.name,)
+        """Return the column, and the indicator of missing values if there is one.
+
+        >>> Number("x", 0.0).features(), Number("x", 0.0, unit=2.0**500).features()
+        (('x',), ('x in units of 3.27339e+150',))
+        """
+        values = self.name if self.unit == 1 else f"{self.name} in units of {self.unit:g}"
+        return (values, f"{self.name} missing") if self.indicator else (values,)
 
     def expressions(self) -> tuple[nw.Expr, ...]:
         """Return the values with missing ones filled in, and the indicator."""
         column = nw.col(self.name)
         values = present(as_text(column) if self.text else column)
-        filled = values.fill_null(self.fill).alias(self.name)
+        filled = values.fill_null(self.fill)
+        filled = (filled if self.unit == 1 else filled / self.unit).alias(self.features()[0])
         if not self.indicator:
             return (filled,)
         return filled, values.is_null().cast(nw.Float64).alias(self.features()[1])
@@ -88,6 +98,8 @@ class Number:
         words = "number written as text" if self.text else "number"
         if self.code:
             words = "category with many values; a number for lines, a category for trees"
+        if self.unit != 1:
+            words += f" in units of {self.unit:g}"
         if not self.missing:
             return words
         values = "1 missing value" if self.missing == 1 else f"{self.missing:,} missing values"
@@ -331,8 +343,11 @@ KINDS: dict[str, Any] = {
 
 
 def to_plain(encoding: Encoding) -> dict[str, Any]:
-    """Return an encoding as plain values, for a model file."""
-    return {"kind": encoding.kind, **asdict(encoding)}  # type: ignore[call-overload]
+    """Return an encoding as plain values, for a model file; the usual unit goes without saying."""
+    values: dict[str, Any] = asdict(encoding)  # type: ignore[call-overload]
+    if values.get("unit") == 1:
+        del values["unit"]
+    return {"kind": encoding.kind, **values}
 
 
 def from_plain(values: Mapping[str, Any]) -> Encoding:
