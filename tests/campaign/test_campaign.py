@@ -122,6 +122,9 @@ FOUND = {
     ),
     "no rows outside a fold, for k-means": Case(seed=952, rows=2, method="kmeans", folds=5),
     "half a character in the name of a column": Case(seed=2195, rows=1, column_names=("\ud800",)),
+    "a column named NUL of a lazy frame of Polars": Case(
+        seed=5077, face="compare", container="lazy", rows=6, column_names=("\0",)
+    ),
     "a mean of counts that is zero": Case(
         seed=775,
         rows=2,

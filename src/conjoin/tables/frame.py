@@ -50,6 +50,12 @@ def to_frame(table: Any, what: str = "data", wanted: Collection[str] | None = No
     except TypeError:
         raise DataError(f"{what} is a {type(table).__name__}; expected {ACCEPTED}.") from None
     check_distinct_columns(names, what)
+    odd = next((name for name in names if "\0" in name), None)
+    if odd is not None and frame.implementation.is_polars():  # Polars would panic
+        raise DataError(
+            f"The name of column {odd!r} of {what} has a NUL character, with which Polars cannot "
+            "hand over the column; rename it."
+        )
     if isinstance(frame, nw.LazyFrame):
         return frame
     return nw.from_native(_arrow_of_frame(frame, what, wanted), eager_only=True)
