@@ -81,7 +81,9 @@ def try_case(case: Case, seconds: float = SECONDS) -> Outcome:
             return Outcome("broken", _line(error), str(error))
         except Hang:
             return Outcome("hang", "", f"over {seconds:.0f} s")
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of Polars is no Exception
             return Outcome(type(error).__name__, _line(error), str(error)[:LONGEST])
     return _judge_warnings(found, caught)
 
