@@ -64,7 +64,7 @@ def test_what_was_found_comes_back(boosted, file):
     own, other = loaded.schema.predictions, boosted.schema.predictions
     assert (own.names, own.settings, own.datasets) == (other.names, other.settings, other.datasets)
     assert own.columns == other.columns
-    with pytest.raises(conjoin.ConjoinError, match="holds 'auto'"):
+    with pytest.raises(conjoin.ConjoinError, match="holds the models of 'auto' only"):
         loaded.using("linear")
 
 
