@@ -125,6 +125,18 @@ FOUND = {
     "a column named NUL of a lazy frame of Polars": Case(
         seed=5077, face="compare", container="lazy", rows=6, column_names=("\0",)
     ),
+    "neighbours in time that move against each other": Case(
+        seed=5876,
+        rows=3,
+        columns=("normal", "normal"),
+        target="boolean",
+        quirk="wild",
+        weights="lognormal",
+        strategy="full",
+        weigh_by="rows",
+        time=True,
+        steps=("predict", "assign", "ledger"),
+    ),
     "a mean of counts that is zero": Case(
         seed=775,
         rows=2,

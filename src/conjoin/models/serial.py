@@ -131,7 +131,7 @@ def correlation(series: FloatArray, rank: int) -> tuple[float, float]:
     raw = float(np.sum(series[1:] * series[:-1])) / squares * T / (T - 1)
     rho = (raw * T + rank) / max(T - 2 - rank, 1)
     rho = min(max(rho, 0.0), LARGEST)
-    return rho, float(np.sqrt((1 - min(raw, LARGEST) ** 2) / T))
+    return rho, float(np.sqrt((1 - min(abs(raw), LARGEST) ** 2) / T))
 
 
 def _blocks(T: int, rho: float) -> int:
