@@ -97,12 +97,9 @@ def _judge_message(error: ConjoinError) -> Outcome:
 
 def _judge_warnings(found: Outcome, caught: list) -> Outcome:
     for one in caught:
-        foreign = not issubclass(one.category, ConjoinWarning)
-        if (
-            foreign
-            and "Deprecat" not in one.category.__name__
-            and one.category is not ResourceWarning
-        ):
+        # Python hides the last three from users: they are for whoever calls a library.
+        kept = (ConjoinWarning, ResourceWarning, DeprecationWarning, PendingDeprecationWarning)
+        if not issubclass(one.category, kept):
             where = f"{Path(one.filename).name}:{one.lineno}"
             return Outcome(one.category.__name__, where, str(one.message))
     return found
