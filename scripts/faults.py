@@ -2,9 +2,10 @@
 
     python -m scripts.faults [--kills 200] [--seed 0]
 
-A process that has fitted a model writes a model file, a page or predictions over and over. It is
-killed (SIGKILL) at a random moment. Each time the old file must be whole or the new one. Whoever
-writes the file next must leave nothing beside it.
+A process that has fitted a model writes a model file, a page, predictions, an updated model, the
+export of a site or a step of a checkpoint over and over. It is killed (SIGKILL) at a random moment.
+Each time the old file must be whole or the new one. Whoever writes the file next must leave nothing
+beside it.
 """
 
 import argparse
@@ -17,11 +18,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import conjoin
 from conjoin.datasets import make_clusters
+from conjoin.sites import export, make_plan
+from conjoin.sites.document import EXPORT, read_document
+from conjoin.sources.checkpoints import Checkpoint
 from conjoin.sources.write import write_batches
 
 # Seconds after which a process is killed, at most: a file takes some milliseconds to write.
@@ -44,9 +49,16 @@ def targets(folder: Path) -> list[Target]:
     found = conjoin.partition(tables, target="y", learner="linear")
     model, page = folder / "model" / "model.json", folder / "page" / "page.html"
     rows = folder / "rows" / "rows.parquet"
+    updated, site = folder / "updated" / "model.json", folder / "site" / "site.json"
     batch = pa.table({"prediction": pa.array(range(ROWS), pa.float64())})
-    for path in (model, page, rows):
+    for path in (model, page, rows, updated, site):
         path.parent.mkdir()
+    kept = conjoin.partition(tables, target="y", learner="linear", keep_moments=True)
+    more = conjoin.update(kept, {"new": tables["d1"]}).result
+    plan = make_plan({"x1": "number", "x2": "number", "x3": "number", "y": "number"}, "y")
+    large = make_clusters(sizes=(1,), n=2000, p=3).tables()["d1"]
+    leaving = export(large, plan, "site")
+    step = _checkpoint(folder / "steps")
 
     def check_page() -> None:
         if not page.read_text(encoding="utf-8").rstrip().endswith("</html>"):
@@ -60,7 +72,30 @@ def targets(folder: Path) -> list[Target]:
         Target(model, lambda: found.save(model), lambda: conjoin.load(model)),
         Target(page, lambda: found.report(page), check_page),
         Target(rows, lambda: write_batches(rows, [batch, batch]), check_rows),
+        Target(updated, lambda: more.save(updated), lambda: conjoin.load(updated)),
+        Target(
+            site,
+            lambda: leaving.save(site),
+            lambda: read_document(site, EXPORT, lambda content: None),
+        ),
+        step,
     ]
+
+
+def _checkpoint(folder: Path) -> Target:
+    """Return a finished step of a run, as a checkpoint writes it."""
+    folder.mkdir()
+    store = Checkpoint(folder, resumed=False)
+    packed = {"sums": np.arange(100_000.0)}
+    store.write("moments", "key", packed)
+    path = next(path for path in folder.iterdir() if path.is_file())
+
+    def check() -> None:
+        found = store.read("moments", "key")
+        if found is None or len(found["sums"]) != len(packed["sums"]):
+            raise ValueError(f"{path} cannot be read.")
+
+    return Target(path, lambda: store.write("moments", "key", packed), check)
 
 
 def kill_while_writing(target: Target, seconds: float) -> None:

@@ -5,6 +5,7 @@ chromium these tests are skipped, except in CI (CONJOIN_BROWSER=required), which
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -58,7 +59,12 @@ def written(tmp_path_factory):
     }
     for name, result in found.items():
         result.report(folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in found}
+    # The policy would stop a script that got through; names must be harmless without it.
+    text = (folder / "hostile.html").read_text(encoding="utf-8")
+    bare, count = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    assert count == 1
+    (folder / "hostile without policy.html").write_text(bare, encoding="utf-8")
+    return {path.stem: path for path in folder.glob("*.html")}
 
 
 class Opened:

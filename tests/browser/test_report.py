@@ -113,8 +113,9 @@ def test_figures_by_keyboard(opened):
     assert "cluster" in page.page.locator("#live").text_content()
 
 
-def test_hostile_names_stay_text(opened):
-    page = opened("hostile")
+@pytest.mark.parametrize("name", ["hostile", "hostile without policy"])
+def test_hostile_names_stay_text(opened, name):
+    page = opened(name)
     found = names(page, "dataset-table")
     assert HOSTILE in found
     assert BREAKING in found

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import threading
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -59,7 +60,7 @@ class Checkpoint:
         try:
             with np.load(path, allow_pickle=False) as archive:
                 found: dict[str, AnyArray | str] = {name: archive[name] for name in archive.files}
-        except (OSError, ValueError, KeyError, EOFError):
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
         if TEXT in found:
             found[TEXT] = bytes(np.asarray(found[TEXT], dtype=np.uint8)).decode()
