@@ -103,12 +103,20 @@ def test_with_more_folds_than_rows_every_row_is_held_out_alone():
 # --- 9: numbers that are not finite ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("columns", "target"), [(1e-200, 1e120), (1e-310, 1.0), (1.0, 1e200)])
-def test_scales_that_no_double_can_square_are_refused(columns, target):
+@pytest.mark.parametrize(("columns", "target"), [(1e-200, 1e120), (1e-310, 1.0), (1e300, 1e-140)])
+def test_columns_of_any_scale_give_finite_numbers(columns, target):
     data = rows()
     data = {**data, "x": columns * data["x"], "y": target * data["y"]}
+    found = find(data)
+    assert np.isfinite(found.predict(data)).all()
+    assert all(np.isfinite(one.error) for one in found.errors.values())
+
+
+@pytest.mark.parametrize("target", [1e200, 1e-200])
+def test_targets_that_no_double_can_square_are_refused(target):
+    data = rows()
     with pytest.raises(DataError, match="too (small|large) to square"):
-        find(data)
+        find({**data, "y": target * data["y"]})
 
 
 def test_counts_beyond_what_sums_hold_exactly():
