@@ -76,3 +76,8 @@ def test_the_share_of_a_gain_grows_with_its_certainty():
     assert shares[2] == 1.0
     assert shares == sorted(shares)
     assert share_of_gain(np.ones(3), np.zeros(3, dtype=int)) == 1.0  # one unit has no spread
+
+
+def test_gains_that_cannot_be_squared_have_the_same_share():
+    gain, unit = np.random.default_rng(0).normal(0.1, 1.0, size=40), np.arange(40) // 4
+    assert share_of_gain(gain * 2.0**800, unit) == share_of_gain(gain, unit) < 1
