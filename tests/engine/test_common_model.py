@@ -113,3 +113,12 @@ def test_values_of_a_curve_are_few_and_leave_the_ends_out():
 def test_categories_have_their_names_in_the_order_of_their_codes():
     table = {"by": list("aabbb"), "c": list("uvvuu"), "y": [1, 2, 3, 5, 4]}
     assert category_labels(collect(table, target="y", by="by").schema) == {"c": ("u", "v")}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_losses_that_cannot_be_squared_have_intervals():
+    tables = {name: {**one, "y": one["y"] * 1e120} for name, one in shops().items()}
+    found = conjoin.partition(tables, target="y", learner=QUICK).importance()
+    assert all(
+        np.isfinite(one.interval).all() and one.interval[0] < one.rise for one in found.values()
+    )

@@ -15,7 +15,8 @@ from conjoin.cli.show import show_partition
 from conjoin.criterion.paired import PairedVerdict
 from conjoin.engine import learner_verdicts
 from conjoin.engine.analysed import OF_LEARNER
-from conjoin.engine.learner_verdicts import LearnerJudge, judged_lines, sides_of
+from conjoin.engine.learner_verdicts import Judged, LearnerJudge, judged_lines, sides_of
+from conjoin.grouping.merge import rehung
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.notebook import notebook_view
 from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, THEORY
@@ -185,6 +186,21 @@ def test_a_join_that_does_harm_is_asked_again_against_the_whole_cluster(result, 
     assert {*joined[-1].left, *joined[-1].right} == whole
 
 
+def test_joins_in_another_order_have_no_verdict_by_theory(result):
+    steps = result.analysis.main.steps
+    order = rehung(steps, steps[0].left)
+    good = PairedVerdict("join", 1.0, (0.5, 2.0), 0.01, 0.1)
+    judged = Judged(order, {sides_of(order[0]): good})
+    fresh = replace(result.analysis, judge=None, _found={"judged": judged}).using("auto")
+    kept = {sides_of(step) for step in steps}
+    lines = fresh.ledger()
+    assert lines[0].judged_by == CROSS_VALIDATION
+    for line in lines[1:]:
+        assert line.judged_by == (THEORY if sides_of(line) in kept else NOT_JUDGED)
+    assert lines[-1].judged_by == NOT_JUDGED
+    assert facts(fresh)["ledger"][-1]["change"] is None
+
+
 def test_sides_with_too_few_rows_are_undecided():
     tables = bent_tables(datasets=4, n=100)
     tables["d2"] = {name: values[:20] for name, values in tables["d2"].items()}
@@ -232,7 +248,10 @@ def test_order_of_rows_and_datasets_changes_nothing(pair):
 def test_adjusted_p_values_are_of_all_lines_together(result):
     analysis = result.analysis
     lines = judged_lines(
-        analysis.main.ledger(None), analysis._judged().verdicts, len(analysis.steps)
+        analysis.main.ledger(None),
+        analysis._judged().verdicts,
+        len(analysis.steps),
+        analysis._by_theory,
     )
     p = sorted(line.p_value for line in lines)
     assert min(line.adjusted_p for line in lines) == pytest.approx(min(len(p) * p[0], 1.0))

@@ -47,7 +47,8 @@ def test_a_target_without_noise_is_judged():
     assert not is_code(DAY, SHOP, STARTS)
 
 
-# Of each table the columns that are named as codes, and the most rows that are read.
+ABSENT = "needs the folder shared/data beside the repository"
+# Of each table the columns that are named as codes.
 TABLES = [
     ("bench/ames-housing/ames_housing.csv.gz", "SalePrice", "Neighborhood", ("MS SubClass",)),
     ("bench/wine-quality/wine_quality.csv.gz", "alcohol", "color", ()),
@@ -60,7 +61,7 @@ TABLES = [
 @pytest.mark.parametrize(("file", "target", "by", "codes"), TABLES)
 def test_real_tables(file, target, by, codes):
     if not (DATA / file).exists():
-        pytest.skip("the data are not here")
+        pytest.skip(ABSENT)
     table = pd.read_csv(DATA / file)
     if file.startswith("paper/bb"):
         table = table.drop(columns=["casual", "registered"])
@@ -73,7 +74,7 @@ def test_real_tables(file, target, by, codes):
 def test_the_weekday_of_real_shops_is_a_code():
     file = DATA / "paper" / "rss" / "train_open_days.parquet"
     if not file.exists():
-        pytest.skip("the data are not here")
+        pytest.skip(ABSENT)
     table = pd.read_parquet(file, filters=[("Store", "<=", 20)])
     columns = ["Sales", "Store", "DayOfWeek", "Promo", "SchoolHoliday", "Customers"]
     found = find_suspects(collect(table[columns], target="Sales", by="Store"))

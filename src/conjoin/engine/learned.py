@@ -39,6 +39,7 @@ from conjoin.engine.courses import course_of
 from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.learner_verdicts import (
     Judged,
+    Sides,
     judged_alternative,
     judged_line,
     judged_lines,
@@ -339,7 +340,16 @@ class LearnedAnalysis:
             return self.main.ledger(most)
         steps = len(judged.steps)
         lines = self.main.ledger_of(judged.steps, needed(most, steps))
-        return judged_lines(lines, judged.verdicts, steps, sole=self._sole_judge)[:most]
+        return judged_lines(lines, judged.verdicts, steps, self._by_theory)[:most]
+
+    @property
+    def _by_theory(self) -> set[Sides]:
+        """Sides of the joins that the search itself made: they have verdicts by theory.
+
+        None if the learner chose the clusters. Joins in another order (`LearnerJudge.settle`) are
+        not the search's.
+        """
+        return set() if self._sole_judge else {sides_of(step) for step in self.main.steps}
 
     def _judged(self, progress: Progress | None = None) -> Judged:
         """Return the verdicts of the learner, by the sides of a join; they are found once."""
@@ -354,7 +364,8 @@ class LearnedAnalysis:
         found = self._judged().verdicts.get(sides)
         if found is not None:
             return -found.gain, found.standard_error
-        if self._sole_judge:
+        moved = sides in {sides_of(step) for step in self.steps} - self._by_theory
+        if self._sole_judge or moved:
             return float("nan"), float("nan")
         return self.main.join_change(left, right)
 

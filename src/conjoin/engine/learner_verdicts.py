@@ -15,7 +15,7 @@ as the last one that comes to its cluster (`LearnerJudge.settle`), so that the l
 question that the clusters answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -260,22 +260,20 @@ def needed(most: int | None, steps: int) -> int | None:
 
 
 def judged_lines(
-    lines: Sequence[Merge], found: Mapping[Sides, PairedVerdict], steps: int, *, sole: bool = False
+    lines: Sequence[Merge], found: Mapping[Sides, PairedVerdict], steps: int, by_theory: Set[Sides]
 ) -> tuple[Merge, ...]:
     """Return lines of a ledger of so many steps, with the verdicts of the learner.
 
-    If the learner is the `sole` judge, the other lines have no verdict.
+    Of the others, those in `by_theory` keep their verdict; the rest have none.
     """
-    rest = _unjudged_line if sole else _as_it_is
-    mixed = [
-        judged_line(line, found[sides_of(line)]) if sides_of(line) in found else rest(line)
-        for line in lines
-    ]
+    mixed = []
+    for line in lines:
+        sides = sides_of(line)
+        if sides in found:
+            mixed.append(judged_line(line, found[sides]))
+        else:
+            mixed.append(line if sides in by_theory else _unjudged_line(line))
     return adjust(mixed, steps)
-
-
-def _as_it_is(line: Merge) -> Merge:
-    return line
 
 
 def _unjudged_line(line: Merge) -> Merge:
