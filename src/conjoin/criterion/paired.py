@@ -143,12 +143,14 @@ def judge_losses(
         owner[unit] = dataset
     n, counts = len(parts), np.bincount(owner, minlength=2)
     parts = parts * np.sqrt(counts / np.maximum(counts - SPENT, 1))[owner]
+    size = 2.0 ** np.frexp(np.abs(parts).max())[1]  # losses of 1e240 have no squares
+    parts = parts / size
     squares = float(np.sum(parts**2))
     if squares == 0:
         return PairedVerdict(_answer(gain, gain), gain, (gain, gain), float(n - 1), 0.0)
     excess = float(np.sum(parts**4)) / squares**2 - 1 / n
     degrees = n - 2.0 if excess <= 0 else min(max(2 / excess, FEWEST_DEGREES), n - 2.0)
-    error = float(np.sqrt((1 + folds / (folds - 1)) * squares))
+    error = float(np.sqrt((1 + folds / (folds - 1)) * squares) * size)
     half = float(stdtrit(degrees, 1 - delta)) * error
     low, high = gain - half, gain + half
     return PairedVerdict(_answer(low, high), gain, (low, high), degrees, error)

@@ -46,12 +46,13 @@ def moved_labels(
     K, own = len(labels), labels[rows.dataset]
     own_loss = losses[np.arange(len(rows)), own]
     n = np.bincount(rows.dataset, minlength=K)
+    size = 2.0 ** np.frexp(own_loss.max())[1]  # losses of 1e240 have no squares
     found = labels.copy()
     best = np.full(K, 0.0)
     for c in range(losses.shape[1]):
         if np.isinf(losses[:, c]).any():  # too few rows for a model: nobody comes
             continue
-        change = losses[:, c] - own_loss
+        change = (losses[:, c] - own_loss) / size
         mean = np.bincount(rows.dataset, change, minlength=K) / n
         square = np.bincount(rows.dataset, change**2, minlength=K) / n
         spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
