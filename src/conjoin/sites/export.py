@@ -20,7 +20,7 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.models.scatter import Scatter
 from conjoin.moments import Moments
 from conjoin.moments.basis import FARTHEST
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites.check import scatter_discloses
 from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
 from conjoin.sites.ledger import Ledger
