@@ -19,6 +19,7 @@ from rich.cells import cell_len
 from conjoin.datasets import make_clusters
 
 COMMAND = [sys.executable, "-m", "conjoin.cli.main"]
+LINES = ("--learner", "linear")  # what is shown here is the same with trees, and later
 HEAVY = (
     "numpy", "scipy", "sklearn", "lightgbm", "duckdb", "narwhals", "pyarrow", "pandas", "polars",
     "rich",
@@ -122,7 +123,7 @@ def test_exit_codes_of_the_process(folder):
 
 
 def test_plain_in_a_pipe_whatever_its_encoding(folder):
-    arguments = ("partition", "hostile.parquet", "-t", "y", "-b", "store")
+    arguments = ("partition", "hostile.parquet", "-t", "y", "-b", "store", *LINES)
     done = run(*arguments, cwd=folder, env=clean_environment(PYTHONIOENCODING="ascii"))
     assert done.returncode == 0, done.stderr
     assert re.match(r"(Best choice|In use): .*2 models for 3 datasets", done.stdout)
@@ -132,7 +133,8 @@ def test_plain_in_a_pipe_whatever_its_encoding(folder):
 
 
 def test_a_reader_may_leave(folder):
-    line = f"{' '.join(COMMAND)} partition long.parquet -t y -b store | head -1; "
+    words = f"{' '.join(COMMAND)} partition long.parquet -t y -b store {' '.join(LINES)}"
+    line = f"{words} | head -1; "
     done = subprocess.run(
         ["bash", "-c", line + 'echo "${PIPESTATUS[0]}"'],
         capture_output=True,
@@ -154,7 +156,7 @@ def test_closed_outputs_are_silent(folder, closed):
 
 
 def test_a_terminal_of_80_columns_gets_colours_and_a_progress_bar(folder):
-    arguments = ["partition", "hostile.parquet", "-t", "y", "-b", "store"]
+    arguments = ["partition", "hostile.parquet", "-t", "y", "-b", "store", *LINES]
     terminal = Terminal(arguments, folder, output=True)
     code, _ = terminal.finish()
     assert code == 0
