@@ -145,6 +145,9 @@ FOUND = {
         quirk="rare",
         intercept=False,
     ),
+    "a learner and two folds: no row is outside both": Case(
+        seed=130, datasets=3, target="count", learner="tree"
+    ),
 }
 
 
