@@ -221,15 +221,15 @@ class LearnerJudge:
     def _verdict(self, one: Group, two: Group) -> PairedVerdict:
         """Return the verdict on a join; every dataset counts the same."""
         together = self._known[_union(one, two)]
-        apart = [self._known[group] for group in (one, two)]
-        if together is None or apart[0] is None or apart[1] is None:
+        first, second = (self._known[group] for group in (one, two))
+        if together is None or first is None or second is None:
             unknown = float("nan")
             return PairedVerdict("undecided", unknown, ENDLESS, 1.0, unknown)
         both = self._of(_union(one, two))
         falls = np.zeros(len(self.rows))
         falls[both] = -together
-        for group, losses in zip((one, two), apart):
-            falls[self._of(group)] += losses
+        falls[self._of(one)] += first
+        falls[self._of(two)] += second
         return self._judged(one, two, falls)
 
     def _judged(self, one: Group, two: Group, falls: FloatArray) -> PairedVerdict:
