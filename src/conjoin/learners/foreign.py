@@ -31,6 +31,7 @@ from conjoin.learners.rows import (
     group_count,
     lines_of,
     position_of,
+    rows_in_words,
 )
 from conjoin.moments.resample import stream
 
@@ -39,6 +40,9 @@ from conjoin.moments.resample import stream
 LEAST_PROBABILITY, LEAST_COUNT = 1e-3, 1e-3
 # Folds of the target encoding, as by default in scikit-learn.
 ENCODING_FOLDS = 5
+# Sizes of a target between which its means are used as they are: single precision ends at 3e38 and
+# 1e-38, and predictions may go beyond the means.
+SMALLEST_SINGLE, LARGEST_SINGLE = 1e-30, 1e30
 # Categories that HistGradientBoosting takes at most.
 MOST_CATEGORIES = 255
 # Characters of a foreign error message that are quoted: the first lines say what is wrong.
@@ -150,13 +154,15 @@ class Foreign:
         estimator = self._prepared(names, rows)
         weights = {"sample_weight": rows.w} if self._weighs(rows) else {}
         try:
-            estimator.fit(names.first, rows.y, **weights)
+            with np.errstate(all="ignore"):  # what is not finite is refused where it predicts
+                estimator.fit(names.first, rows.y, **weights)
         except Exception as error:
             raise DataError(
                 f"Learner {self.name} failed to train on {rows.in_words()} with "
                 f"{rows.X.shape[1]} columns: {type(error).__name__}: {_quoted(error)}."
             ) from error
-        return ForeignModel(estimator, replace(names, first=None), rows.response, self.name)
+        own = replace(names, first=None)
+        return ForeignModel(estimator, own, rows.response, self.name, rows.labels)
 
     def _prepared(self, names: "DatasetNames", rows: LearnerRows) -> Any:
         estimator = clone(self.estimator)
@@ -184,12 +190,12 @@ class Foreign:
                 f"learner={self.name} has no predict_proba, but the target has classes; choose a "
                 "classifier with probabilities."
             )
-        if response.classes and is_regressor(self.estimator):
+        if response.classes and _is_of_kind("regressor", self.estimator):
             raise ArgumentError(
                 f"learner={self.name} is for numbers, but the target has classes; choose a "
                 "classifier."
             )
-        if not response.classes and is_classifier(self.estimator):
+        if not response.classes and _is_of_kind("classifier", self.estimator):
             raise ArgumentError(
                 f"learner={self.name} is for classes, but the target is a number; choose a "
                 "regressor, or family='logistic'."
@@ -219,9 +225,12 @@ class DatasetNames:
         kinds = {0: "continuous", 2: "binary"}
         kind = kinds.get(len(rows.response.classes), "multiclass")
         rng = int(stream(seed, "target encoding", str(len(rows))).integers(2**31))
-        encoder = TargetEncoder(target_type=kind, **_shuffled(kind, rng))
-        y = rows.y if not rows.response.classes else rows.y.astype(np.int64)
-        means = encoder.fit_transform(name[:, None], y)
+        y = _in_single_range(rows.y) if kind == "continuous" else rows.y.astype(np.int64)
+        encoder = TargetEncoder(target_type=kind, **_shuffled(kind, y, rng))
+        if len(y) < 2:
+            means = encoder.fit(name[:, None], y).transform(name[:, None])
+        else:
+            means = encoder.fit_transform(name[:, None], y)
         return cls("mean", encoder, np.column_stack([rows.X, means]))
 
     def columns(self, X: FloatArray, dataset: IntArray) -> FloatArray:
@@ -236,12 +245,13 @@ class DatasetNames:
 
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
-    """A trained estimator that predicts rows."""
+    """A trained estimator that predicts rows; `labels` name the datasets in messages."""
 
     estimator: Any
     names: DatasetNames
     response: Response
     name: str
+    labels: tuple[str, ...] = ()
 
     def predict(self, X: FloatArray, dataset: IntArray) -> FloatArray:
         """Return linear predictors (n, lines) of rows."""
@@ -250,18 +260,21 @@ class ForeignModel:
         columns = self.names.columns(X, dataset)
         predict = self._probabilities if self.response.classes else self._numbers
         try:
-            values = predict(columns)
+            with np.errstate(all="ignore"):
+                values = predict(columns)
         except DataError:
             raise
         except Exception as error:
             raise DataError(
-                f"Learner {self.name} failed to predict {len(X):,} rows with {columns.shape[1]} "
-                f"columns: {type(error).__name__}: {_quoted(error)}."
+                f"Learner {self.name} failed to predict {rows_in_words(dataset, self.labels)} with "
+                f"{columns.shape[1]} columns: {type(error).__name__}: {_quoted(error)}."
             ) from error
         if not np.isfinite(values).all():
             raise DataError(
                 f"Learner {self.name} predicts values that are not finite (such as "
-                f"{values[~np.isfinite(values)][0]}); choose another learner or other columns."
+                f"{values[~np.isfinite(values)][0]}) for "
+                f"{rows_in_words(dataset[~np.isfinite(values).all(axis=1)], self.labels)}; choose "
+                "another learner or other columns."
             )
         return values
 
@@ -306,12 +319,39 @@ class ForeignModel:
         return found
 
 
-def _shuffled(kind: str, seed: int) -> dict[str, Any]:
-    """Return what makes the encoder shuffle rows: from scikit-learn 1.9 on folds, not a seed."""
+def _in_single_range(y: FloatArray) -> FloatArray:
+    """Return targets whose means fit into single precision, which trees of scikit-learn use.
+
+    Others are multiplied by a power of two. The encoder that is stored gives means in that unit.
+    """
+    largest = float(np.abs(y).max())
+    if largest == 0 or SMALLEST_SINGLE < largest < LARGEST_SINGLE:
+        return y
+    return np.ldexp(y, -int(np.frexp(largest)[1]))
+
+
+def _shuffled(kind: str, y: FloatArray | IntArray, seed: int) -> dict[str, Any]:
+    """Return what makes the encoder shuffle rows: from scikit-learn 1.9 on folds, not a seed.
+
+    A class with fewer rows than folds cannot be in all of them, and is dealt like numbers.
+    """
+    count = max(2, min(ENCODING_FOLDS, len(y)))
     if parse_version(sklearn_version) >= parse_version("1.9"):
-        folds = KFold if kind == "continuous" else StratifiedKFold
-        return {"cv": folds(ENCODING_FOLDS, shuffle=True, random_state=seed)}
-    return {"random_state": seed}
+        rare = kind != "continuous" and np.unique(y, return_counts=True)[1].min() < count
+        folds = KFold if kind == "continuous" or rare else StratifiedKFold
+        return {"cv": folds(count, shuffle=True, random_state=seed)}
+    return {"random_state": seed, "cv": count}
+
+
+def _is_of_kind(kind: str, estimator: Any) -> bool:
+    """Say whether an estimator calls itself a "regressor" or a "classifier".
+
+    One that does not derive from scikit-learn's `BaseEstimator` need not say what it is.
+    """
+    try:
+        return bool((is_classifier if kind == "classifier" else is_regressor)(estimator))
+    except AttributeError:
+        return getattr(estimator, "_estimator_type", None) == kind
 
 
 def _quoted(error: Exception) -> str:
