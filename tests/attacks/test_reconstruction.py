@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from conjoin.errors import DataError
 from conjoin.sites import export, make_plan
 from conjoin.sites.check import check, check_round
 from conjoin.sites.document import symmetric
@@ -113,6 +114,43 @@ def test_and_the_row_in_which_two_exports_differ(tmp_path):
     assert ledger.compare(as_leaving(fewer), Rules())
     difference = rows.T @ rows - fewer.T @ fewer
     assert np.allclose(difference[0], rows[33])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [({"limits": [18, 120]}, {"limits": [18, 100]}), ({"fill": 40}, {"fill": 60})],
+    ids=["limits", "fill"],
+)
+def test_and_the_row_whose_value_two_plans_read_differently(tmp_path, first, second):
+    rng = np.random.default_rng(5)
+    rows = {
+        "age": rng.uniform(20, 90, 200),
+        "dose": rng.normal(size=200),
+        "smoker": rng.permutation(flag(200, 90)),
+        "cost": rng.normal(50, 9, 200),
+    }
+    rows["age"][77] = 113 if "limits" in first else np.nan
+    plans = [
+        make_plan(
+            {"age": {"type": "number", **one}, "dose": "number", "smoker": "flag",
+             "cost": "number"},
+            "cost",
+        )
+        for one in (first, second)
+    ]  # fmt: skip
+    # Each export may leave by itself. The difference of both is the row: what the value changed by
+    # (its product with the constant) times the constant, dose, smoker and cost of the row.
+    one, two = (sum(sums_in(export(rows, plan, "clinic"))) for plan in plans)
+    changed = (one - two)[1]
+    rebuilt = changed[[0, 2, 3, 4]] / changed[0]
+    assert np.allclose(rebuilt, [1, rows["dose"][77], rows["smoker"][77], rows["cost"][77]])
+    if "limits" in first:
+        assert changed[1] / changed[0] - 100 == pytest.approx(113)
+    # With a ledger the second is refused, also if the officer says that he knows.
+    export(rows, plans[0], "clinic", ledger=tmp_path).save(tmp_path / "first.json")
+    for i_know in (False, True):
+        with pytest.raises(DataError, match="'age' .* in 1 row; .* Next: send the earlier file"):
+            export(rows, plans[1], "clinic", ledger=tmp_path, i_know=i_know)
 
 
 def test_and_the_row_that_extreme_coefficients_leave_weight_on():

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conjoin.errors import ArgumentError, ReadError
+from conjoin.errors import ArgumentError, DataError, ReadError
+from conjoin.sites import export, make_plan
 from conjoin.sites.ledger import KEY, LEDGER, Identity, Ledger
 from conjoin.sites.privacy import Budget
 from conjoin.sites.rules import Rules
@@ -161,3 +162,50 @@ def test_numbers_of_rounds_add_up_by_plan(ledger):
 def test_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(ArgumentError, match="does not exist; make it"):
         Ledger.open(tmp_path / "nowhere")
+
+
+def clinic(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    age = rng.uniform(20, 90, n)
+    return pd.DataFrame({"age": age, "older": age, "cost": rng.normal(size=n)})
+
+
+def planned(name="age", **how):
+    return make_plan({name: {"type": "number", **how}, "cost": "number"}, "cost", folds=1)
+
+
+@pytest.fixture
+def exported(tmp_path):
+    export(clinic(), planned(limits=[18, 89]), "a", ledger=tmp_path).save(tmp_path / "a.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize("how", [{"limits": [18, 87.5]}, {"limits": [18, 89], "unit": "months"}])
+def test_a_column_that_a_plan_reads_otherwise_needs_i_know_if_values_change(exported, how):
+    table = clinic()
+    if "unit" in how:  # the site follows the plan; it is another table to the ledger
+        table["age"] = table["age"].to_numpy() / 1.001
+    with pytest.raises(DataError, match="'age' other values than that of export 1.*--i-know"):
+        export(table, planned(**how), "a", ledger=exported)
+    export(table, planned(**how), "a", ledger=exported, i_know=True).save(exported / "b.json")
+    export(table, planned(**how), "a", ledger=exported)  # nothing new leaves
+
+
+def test_also_if_the_table_has_grown_by_many_rows(exported):
+    grown = pd.concat([clinic(), clinic(200, seed=1)])
+    export(grown, planned(limits=[18, 89]), "a", ledger=exported)
+    with pytest.raises(DataError, match="--i-know"):
+        export(grown, planned(limits=[18, 100]), "a", ledger=exported)
+
+
+def test_another_plan_that_changes_no_value_is_answered(exported):
+    for how in ({"limits": [10, 89]}, {"limits": [18, 89], "fill": 50, "missing": True}):
+        export(clinic(), planned(**how), "a", ledger=exported)
+
+
+def test_two_columns_that_differ_in_few_rows_do_not_leave_one_after_the_other(tmp_path):
+    table = clinic()
+    table.loc[[3, 5], "older"] += 1.0
+    export(table, planned(), "a", ledger=tmp_path).save(tmp_path / "a.json")
+    with pytest.raises(DataError, match="'older' in all rows .* 'age' .* export 1 in 2 rows"):
+        export(table, planned("older"), "a", ledger=tmp_path)

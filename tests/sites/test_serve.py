@@ -3,8 +3,8 @@ import threading
 import pytest
 
 import conjoin
-from conjoin.errors import ConjoinError
-from conjoin.sites import carry, open_study
+from conjoin.errors import ConjoinError, DataError
+from conjoin.sites import carry, export, open_study
 from conjoin.sites.rows import read_rows
 from conjoin.sites.serve import answer_file, serve
 from tests.sites.clinics import ledger_of
@@ -33,3 +33,18 @@ def test_rounds_by_hand_and_in_a_folder_give_the_same(pair, tmp_path):
     pooled = conjoin.partition(tables, target="y", learner="linear", folds=2)
     assert result.clusters == pooled.clusters
     assert ledger_of(tmp_path, "clinic_1").numbers(plan.checksum) > 100
+
+
+def test_no_round_is_answered_with_a_row_less_than_was_exported(pair, tmp_path):
+    tables, plan, paths = pair
+    table, ledger = tables["clinic_1"], ledger_of(tmp_path, "clinic_1")
+    export(table, plan, "clinic_1", ledger=ledger.folder).save(tmp_path / "again.json")
+    with pytest.raises(ConjoinError, match="Round 1 is written"):
+        conjoin.compare(*paths)
+    asked, answered = carry.round_path(tmp_path, "clinic_1", 1), tmp_path / "answer.json"
+    fewer = {name: values[1:] for name, values in table.items()}
+    register = ledger_of(tmp_path, "clinic_1")
+    with pytest.raises(DataError, match=r"export 1 differ in 1 row;"):
+        answer_file(read_rows(fewer, plan, "clinic_1"), asked, answered, register)
+    assert not answered.exists()
+    answer_file(read_rows(table, plan, "clinic_1"), asked, answered, register)

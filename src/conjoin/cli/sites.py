@@ -49,7 +49,11 @@ FewestRows = Annotated[
     ),
 ]
 IKnow = Annotated[
-    bool, typer.Option("--i-know", help="Allow rules that are weaker than the default.")
+    bool,
+    typer.Option(
+        "--i-know",
+        help="Allow weaker rules than the default, or a plan that changes values of many rows.",
+    ),
 ]
 LedgerFolder = Annotated[
     Path | None,

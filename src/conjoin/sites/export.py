@@ -156,10 +156,11 @@ def export(
     rules : Rules, optional
         Disclosure rules of the site, where they are stricter than those of the plan.
     i_know : bool, default False
-        Whether a plan whose rules allow more than the default is accepted.
+        Whether a plan is accepted whose rules allow more than the default, or which reads a column
+        otherwise than the plan of an earlier export.
     ledger : path, optional
-        Folder of the site's register of exports. An export that differs from an earlier one in few
-        rows is then refused.
+        Folder of the site's register of exports. An export is then refused if it differs from an
+        earlier one in few rows, or in the values of a column.
     epsilon : float, optional
         Adds noise for differential privacy; the disclosure rules are not needed then.
     delta : float, default 1e-6
@@ -196,7 +197,8 @@ def export(
         return Export(content, (), rows.left_out, rows, register, budget, notes)
     rows = read_rows(table, plan, name, by, rules, i_know=i_know)
     if register is not None:
-        refuse(register.compare(rows.leaving(), rows.rules, rows.identity))
+        found = register.compare(rows.leaving(), rows.rules, rows.identity, i_know=i_know)
+        refuse(found)
     content = export_rows(rows)
     notes = _long_tails(rows, content)
     return Export(content, rows.steps, rows.left_out, rows, register, notes=notes)

@@ -5,6 +5,11 @@ other. A site cannot see this from one export. So it keeps a ledger: fingerprint
 every export (`sites.prints`), from which no row can be recovered. A new export that differs from an
 earlier one in few rows is refused; the same rows may leave again.
 
+The same rows can leave with other values, if a second plan has other limits, fills or trees. So
+there are fingerprints of the columns too, as they leave: two that differ in few rows are refused.
+A column that a plan reads otherwise than an earlier one, so that values change, needs `i_know`:
+of many changed rows, few may have a level.
+
 A folder of the site holds two files: `conjoin-ledger.json`, and `conjoin-ledger.key` with the
 secret of the fingerprints. Neither leaves the site. Every entry is signed with the secret and with
 the entry before, so that a changed or missing one is noticed. The ledger also adds up what exports
@@ -28,7 +33,13 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, ReadError
 from conjoin.files import write_text
-from conjoin.sites.prints import Print, buckets_for, differing, take_prints
+from conjoin.sites.prints import (
+    Print,
+    buckets_for,
+    differing,
+    take_column_prints,
+    take_prints,
+)
 from conjoin.sites.privacy import MOST_EPSILON, Budget
 from conjoin.sites.rules import Finding, Leaving, Rules
 
@@ -160,7 +171,12 @@ class Ledger:
         return replace(found, entries=found._read(ledger)) if ledger.exists() else found
 
     def compare(
-        self, leaving: Leaving, rules: Rules, identity: Identity | None = None
+        self,
+        leaving: Leaving,
+        rules: Rules,
+        identity: Identity | None = None,
+        *,
+        i_know: bool = False,
     ) -> tuple[Finding, ...]:
         """Return what the difference to an earlier export would disclose.
 
@@ -172,20 +188,46 @@ class Ledger:
             `rows` is the fewest rows in which two exports may differ, if they differ.
         identity : Identity, optional
             What tells rows apart; the exported columns if None. If an earlier export was told
-            apart by other columns, only numbers of rows are compared.
+            apart by other columns, numbers of rows and readings are compared.
+        i_know : bool, default False
+            Whether many rows may have other values than before, because a plan reads a column
+            otherwise than an earlier one.
         """
         identity = Identity.of_leaving(leaving) if identity is None else identity
         found: list[Finding] = []
+        taken: dict[int, tuple[tuple[Print, ...], tuple[Print, ...]]] = {}
         for number, entry in enumerate(self.entries, start=1):
             if not entry["sets"]:
                 continue
-            new = take_prints(leaving, identity.values, self.secret, entry["buckets"])
-            old = [_from_plain(one) for one in entry["sets"]]
-            few = _few if entry["identity"] == list(identity.names) else _few_counts
-            pair = few(new, old, rules.rows)
+            buckets = entry["buckets"]
+            if buckets not in taken:
+                taken[buckets] = self._prints(leaving, identity, buckets)
+            rows, columns = taken[buckets]
+            before = [_from_plain(one) for one in entry["sets"]]
+            values = [_from_plain(one) for one in entry["columns"]]
+            same = entry["identity"] == list(identity.names)
+            if same and _left_before(rows, before) and _left_before(columns, values):
+                return ()
+            pair = (_few if same else _few_counts)(rows, before, rules.rows)
+            other = _few(columns, values, rules.rows) if same else None
+            read = _read_otherwise(leaving.readings, entry["readings"])
+            changed = [name for name in read if not (same and _are_equal(name, columns, values))]
             if pair is not None:
                 found.append(_finding(*pair, number, rules.rows))
+            elif other is not None:
+                found.append(_value_finding(*other, number, rules.rows))
+            elif changed and not i_know:
+                found.append(_reading_finding(changed[0], number))
         return tuple(found)
+
+    def _prints(
+        self, leaving: Leaving, identity: Identity, buckets: int
+    ) -> tuple[tuple[Print, ...], tuple[Print, ...]]:
+        """Return the fingerprints of the rows, and those of the columns as they leave."""
+        return (
+            take_prints(leaving, identity.values, self.secret, buckets),
+            take_column_prints(leaving, identity.values, self.secret, buckets),
+        )
 
     def record(
         self,
@@ -215,8 +257,9 @@ class Ledger:
         identity = Identity.of_leaving(leaving) if identity is None else identity
         buckets = buckets_for(rules.rows)
         sets: Sequence[Print] = ()
+        columns: Sequence[Print] = ()
         if budget is None:
-            sets = take_prints(leaving, identity.values, self.secret, buckets)
+            sets, columns = self._prints(leaving, identity, buckets)
         else:
             self.check_budget(budget)
         return self._append(
@@ -228,13 +271,17 @@ class Ledger:
                 "buckets": buckets,
                 "identity": list(identity.names),
                 "sets": [_to_plain(one) for one in sets],
+                "columns": [_to_plain(one) for one in columns],
+                "readings": dict(leaving.readings) if budget is None else {},
             }
         )
 
     def record_round(self, plan: str, numbers: int) -> "Ledger":
         """Add the answer of a round: so many numbers of each fold left, under a plan."""
         entry = {"about": {"plan": plan}, "epsilon": 0.0, "delta": 0.0, "numbers": int(numbers)}
-        return self._append({**entry, "buckets": 0, "identity": [], "sets": []})
+        return self._append(
+            {**entry, "buckets": 0, "identity": [], "sets": [], "columns": [], "readings": {}}
+        )
 
     def numbers(self, plan: str) -> int:
         """Return how many numbers of each fold have left in rounds under a plan."""
@@ -330,6 +377,54 @@ def _few_counts(
         if before is not None and 0 < abs(one.rows - before.rows) < rows:
             return one, before, abs(one.rows - before.rows)
     return None
+
+
+def _left_before(new: Sequence[Print], old: Sequence[Print]) -> bool:
+    """Return whether every set of rows, or column, has left in one earlier export."""
+    return bool(len(old) and (differing(new, old) == 0).any(axis=1).all())
+
+
+def _read_otherwise(new: Mapping[str, str], old: Mapping[str, str]) -> list[str]:
+    """Return the columns of both exports whose values come about in another way."""
+    return sorted(name for name in set(new) & set(old) if new[name] != old[name])
+
+
+def _are_equal(column: str, new: Sequence[Print], old: Sequence[Print]) -> bool:
+    """Return whether a column has the same values in all rows of both exports."""
+    whole = [[one for one in some if one.label == column][:1] for some in (new, old)]
+    return all(whole) and not differing(*whole).any()
+
+
+def _value_finding(new: Print, old: Print, count: int, number: int, rows: int) -> Finding:
+    words = "1 row" if count == 1 else f"{count} rows"
+    return Finding(
+        rule="values",
+        dataset="",
+        folds=(),
+        columns=(new.label,),
+        value=count,
+        limit=rows,
+        sentence=(
+            f"Values of column {new.label!r} in {new.where} of this export differ from those of "
+            f"{old.label!r} in {old.where} of export {number} in {words}; at least {rows} are "
+            "needed."
+        ),
+    )
+
+
+def _reading_finding(column: str, number: int) -> Finding:
+    return Finding(
+        rule="reading",
+        dataset="",
+        folds=(),
+        columns=(column,),
+        value=0,
+        limit=0,
+        sentence=(
+            f"The plan gives column {column!r} other values than that of export {number}, so that "
+            "the difference of both exports would be about the rows in which they differ."
+        ),
+    )
 
 
 def _finding(new: Print, old: Print, count: int, number: int, rows: int) -> Finding:

@@ -41,6 +41,7 @@ from conjoin.tables.encoding import (
     Encoding,
     Flag,
     Number,
+    to_plain,
 )
 from conjoin.tables.names import DATASET
 from conjoin.tables.roles import Roles
@@ -114,6 +115,24 @@ class Plan:
     def checksum(self) -> str:
         """What names the plan in other files."""
         return checksum(self.to_plain())
+
+    def readings(self) -> dict[str, str]:
+        """Return how each feature of numbers or dates gets its values, and the target, as a digest.
+
+        Plans with different ones may give the same rows other values. Levels and flags are left
+        out: the ledger compares the rows that have them.
+        """
+        found: dict[str, list[Any]] = {
+            self.target: [self.schema.response.to_plain(), self.units.get(self.target)]
+        }
+        for e in self.schema.encodings:
+            if isinstance(e, Number | Date):
+                limits, unit = self.limits.get(e.name), self.units.get(e.name)
+                how = [to_plain(e), e.name in self.complete, limits and list(limits), unit]
+                found |= {name: how for name in e.features() if name in self.schema.features}
+        if self.prediction is not None:
+            found[self.prediction["name"]] = [dict(self.prediction)]
+        return {name: checksum(how) for name, how in found.items()}
 
     def farthest(self, mean: FloatArray) -> FloatArray:
         """Return how far values can be from the means (features,); 0 where no limit is known."""

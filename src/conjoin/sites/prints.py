@@ -1,7 +1,8 @@
 """Fingerprints of sets of rows: they tell in how many rows two sets differ, and nothing else.
 
 Rows of a site and a secret enter; a `Print` leaves for every set of rows whose sums leave: all
-rows, each dataset, each fold, and in each of them every level of a category or flag.
+rows, each dataset, each fold, and in each of them every level of a category or flag. Columns have
+fingerprints too (`take_column_prints`), of the values as they leave: after limits and fills.
 
 A secret hash of its values puts every row into one of B buckets, and a second one is added up in
 the bucket. What is kept is a keyed digest (BLAKE2b) of each bucket's sum. Where two sets differ in
@@ -27,6 +28,7 @@ from conjoin.sites.rules import Leaving
 BUCKETS_PER_ROW = 8
 # Bits of the hash that is added up: sums over 2^25 rows are then exact as floats.
 BITS = 28
+HALF = np.uint64(32)  # bits of half a float
 WORD = 4  # bytes kept of a digest: equal by chance once in four billion
 BLOCK = 16_384  # rows that are hashed at a time, so that they stay in the cache
 # Sets of an export that has folds; with more, folds are left out, and differences are looked for
@@ -43,7 +45,7 @@ class Print:
     where : str
         All rows, a dataset or a fold, in words.
     label : str
-        The level that its rows have; empty for all of them.
+        The level that its rows have; empty for all of them. The column, if values are compared.
     rows : int
         Number of rows.
     digests : array (B,)
@@ -86,7 +88,8 @@ def take_prints(
     buckets : int
         Number of buckets.
     """
-    place, content = _hashes(identity, secret, buckets)
+    place, lane = _hashes(identity, secret, buckets)
+    content = _upper_bits(lane)
     marks = find_marks(leaving.by_column(), leaving.columns, (*leaving.sources, leaving.target))
     units = list(_units(leaving))
     if len(units) * (1 + len(marks.labels)) > MOST_SETS:
@@ -98,6 +101,39 @@ def take_prints(
             if len(rows):
                 sums = np.bincount(place[rows], content[rows], buckets)
                 found.append(Print(where, label, len(rows), _digests(sums, secret)))
+    return tuple(found)
+
+
+def take_column_prints(
+    leaving: Leaving, identity: Sequence[FloatArray], secret: bytes, buckets: int
+) -> tuple[Print, ...]:
+    """Return the fingerprints of the values of every column in all sets of rows without a level.
+
+    Two of them differ in the buckets of rows that are in one set only, or whose values differ. So
+    two columns with the same values have the same fingerprints, whatever their names. Levels of a
+    category are left out, since each is a set of rows of `take_prints`. Parameters are the same.
+    """
+    place, lane = _hashes(identity, secret, buckets)
+    cells, cell = np.unique(
+        leaving.dataset * (leaving.fold.max() + 1) + leaving.fold, return_inverse=True
+    )
+    levels, units = set(leaving.levels()), list(_units(leaving))
+    if len(units) * (1 + len(leaving.columns) - len(levels)) > MOST_SETS:
+        units = list(_units(leaving.without_folds()))
+    inside = [
+        (where, own, np.bincount(cell[own], minlength=len(cells)) > 0) for where, own in units
+    ]
+    keys = np.frombuffer(hashlib.shake_256(b"values" + secret).digest(16), np.uint64)
+    found = []
+    for j, (name, values) in enumerate(zip(leaving.columns, leaving.by_column())):
+        if j in levels:
+            continue
+        content = _upper_bits(_with_value(lane, values, keys))
+        sums = np.bincount(cell * buckets + place, content, len(cells) * buckets)
+        by_cell = sums.reshape(len(cells), buckets)
+        for where, own, kept in inside:
+            digests = _digests(by_cell[kept].sum(axis=0), secret)
+            found.append(Print(where, name, len(own), digests))
     return tuple(found)
 
 
@@ -122,27 +158,45 @@ def _units(leaving: Leaving) -> Iterator[tuple[str, IntArray]]:
 
 def _hashes(
     identity: Sequence[FloatArray], secret: bytes, buckets: int
-) -> tuple[IntArray, FloatArray]:
-    """Return the bucket of every row, and a number below 2^BITS, both by secret hashes.
+) -> tuple[IntArray, AnyArray]:
+    """Return the bucket of every row, and 64 bits whose upper half is a second secret hash.
 
-    The hash is the upper half of k_0 + sum_j k_j u_j modulo 2^64, with secret k and u the halves of
+    A hash is the upper half of k_0 + sum_j k_j u_j modulo 2^64, with secret k and u the halves of
     the values' bits: two different rows have the same with probability 2^-32.
     """
     width = 2 * len(identity) + 1
     keys = np.frombuffer(hashlib.shake_256(b"rows" + secret).digest(16 * width), np.uint64)
     keys = keys.reshape(2, width)
     lanes = np.repeat(keys[:, :1], len(identity[0]), axis=1)
-    low, half = np.uint64(2**32 - 1), np.uint64(32)
     for first in range(0, lanes.shape[1], BLOCK):
         own = slice(first, first + BLOCK)
         for j, column in enumerate(identity):
-            bits = (column[own] + 0.0).view(np.uint64)  # + 0.0 makes -0.0 and 0.0 equal
-            for part, k in ((bits & low, 2 * j + 1), (bits >> half, 2 * j + 2)):
+            for k, part in enumerate(_halves(column[own]), start=2 * j + 1):
                 for lane, key in zip(lanes, keys):
                     lane[own] += key[k] * part
-    lanes >>= half
-    place = (lanes[0] % np.uint64(buckets)).astype(np.int64)
-    return place, (lanes[1] >> np.uint64(32 - BITS)).astype(np.float64)
+    place = ((lanes[0] >> HALF) % np.uint64(buckets)).astype(np.int64)
+    return place, lanes[1]
+
+
+def _with_value(lane: AnyArray, values: FloatArray, keys: AnyArray) -> AnyArray:
+    """Return the hash of every row together with one more value (n,)."""
+    found = lane.copy()
+    for first in range(0, len(found), BLOCK):
+        own = slice(first, first + BLOCK)
+        for key, part in zip(keys, _halves(values[own])):
+            found[own] += key * part
+    return found
+
+
+def _halves(values: FloatArray) -> tuple[AnyArray, AnyArray]:
+    """Return the lower and the upper half of the values' bits."""
+    bits = (values + 0.0).view(np.uint64)  # + 0.0 makes -0.0 and 0.0 equal
+    return bits & np.uint64(2**32 - 1), bits >> HALF
+
+
+def _upper_bits(lane: AnyArray) -> FloatArray:
+    """Return the hash as a number below 2^BITS."""
+    return (lane >> np.uint64(64 - BITS)).astype(np.float64)
 
 
 def _digests(sums: AnyArray, secret: bytes) -> AnyArray:

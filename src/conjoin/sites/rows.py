@@ -189,7 +189,9 @@ def _leaving(
     fold: IntArray,
 ) -> Leaving:
     features = plan.schema.features
-    return Leaving(features, plan.sources, X, plan.target, y, tuple(names), dataset, fold)
+    return Leaving(
+        features, plan.sources, X, plan.target, y, tuple(names), dataset, fold, plan.readings()
+    )
 
 
 def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:

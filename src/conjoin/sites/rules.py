@@ -26,7 +26,7 @@ Zero is no small count: rules of the field bar 1 to 10. `zeros=False` bars zero 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -167,6 +167,8 @@ class Leaving:
         Number of every row's dataset.
     fold : array (n,)
         Number of every row's fold; all 0 if moments leave without folds.
+    readings : mapping of column to str
+        How the plan reads columns of numbers and dates, for the site's ledger (`Plan.readings`).
     """
 
     names: tuple[str, ...]
@@ -177,6 +179,7 @@ class Leaving:
     datasets: tuple[str, ...]
     dataset: IntArray
     fold: IntArray
+    readings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -256,6 +259,13 @@ class Finding:
         """Return what the site can do about it."""
         if self.rule == "difference":
             return "send the earlier file again, or wait until more rows have changed"
+        if self.rule == "values":
+            return "send the earlier file again, or ask for a plan with the earlier limits and fill"
+        if self.rule == "reading":
+            return (
+                "send the earlier file again, or ask for a plan with the earlier limits, fill and "
+                "unit, or give --i-know (i_know=True) if your data officer agreed to it"
+            )
         steps = []
         if self.fewer_folds:
             steps.append("export with fewer folds")

@@ -16,7 +16,7 @@ from conjoin.sites.carry import PAUSE, answer_path
 from conjoin.sites.document import ANSWER, ROUND, read_document, write_document
 from conjoin.sites.ledger import Ledger
 from conjoin.sites.rounds import answer_round, check_round_content
-from conjoin.sites.rows import SiteRows
+from conjoin.sites.rows import SiteRows, refuse
 
 
 def answer_file(rows: SiteRows, path: str | Path, output: str | Path, ledger: Ledger) -> Ledger:
@@ -56,6 +56,8 @@ def answer_content(
         If it is for another site or plan, or if the answer would disclose rows.
     """
     plan = rows.plan.checksum
+    # A row that was added since the export would be the difference of two answers.
+    refuse(ledger.compare(rows.leaving(), rows.rules, rows.identity))
     found, count = answer_round(rows, content, ledger.numbers(plan))
     # The ledger is written first: what it does not know must not leave.
     return found, ledger.record_round(plan, count)
