@@ -144,7 +144,7 @@ class _Among:
 
     def changes(self, joins: Sequence[Join]) -> tuple[FloatArray, FloatArray]:
         """Return the change of the error by each join, with its standard error."""
-        asked = [join for join in joins if join[0][0] in self.some]
+        asked = [join for join in joins if self._concerns(join)]
         known = dict(zip(asked, self.judge.on_pairs(asked)))
         change, error = np.zeros(len(joins)), np.zeros(len(joins))
         for i, join in enumerate(joins):
@@ -155,9 +155,12 @@ class _Among:
                 change[i] = np.inf
         return np.nan_to_num(change, nan=np.inf, posinf=np.inf), np.nan_to_num(error)
 
+    def _concerns(self, join: Join) -> bool:
+        return not self.some.isdisjoint((*join[0], *join[1]))
+
     def apart(self, joins: Sequence[Join]) -> BoolArray:
         """Say for each join whether the verdict is "apart"."""
-        asked = [join if join[0][0] in self.some else None for join in joins]
+        asked = [join if self._concerns(join) else None for join in joins]
         known = iter(self.judge.on_pairs([join for join in asked if join is not None]))
         verdicts = [None if join is None else next(known) for join in asked]
         return np.array([one is not None and one.verdict == "apart" for one in verdicts])
