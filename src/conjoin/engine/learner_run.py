@@ -29,9 +29,8 @@ from conjoin.engine.entries import (
 )
 from conjoin.engine.learned import LearnedAnalysis
 from conjoin.engine.learner_choice import warn_of_weights
-from conjoin.engine.learner_clusters import find_clusters, is_better
-from conjoin.engine.learner_sound import SoundClusters, without_harm
-from conjoin.engine.learner_verdicts import LearnerJudge
+from conjoin.engine.learner_clusters import is_better
+from conjoin.engine.learner_sound import find_sound_clusters
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
@@ -76,14 +75,10 @@ def add_learner(
     report(second, 1, 1)
     leads, judge, contest = _leads(linear, corrected, learned, rows), None, None
     if leads:
-        judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
-        found = find_clusters(learned, rows, proposals, last)
-        sound = SoundClusters(found, None, None)
-        if corrected.analysis.search is not None:
-            sound = without_harm(learned, rows, found, judge, corrected.analysis.search.tree)
+        search = corrected.analysis.search
+        sound, judge = find_sound_clusters(learner, learned, rows, request, proposals, search, last)
         labels, column, contest = sound.clusters
-        judge = judge.knowing(sound.falls)
         corrected = corrected.with_labels(labels, sound.joins)
         if column is not None:
             learned = replace(learned, found={**learned.found, "clusters": column})
@@ -92,14 +87,6 @@ def add_learner(
     schema = schema_of(learned, table, lines, leads=leads)
     combined = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
     return replace(combined, judge=judge, contest=contest)
-
-
-def _judge_of(
-    learner: Learner, learned: LearnedColumns, table: DatasetCollection, request: Request
-) -> LearnerJudge:
-    """Return what judges joins by the learner, with the larger steps that `compare` takes."""
-    asked = (table, request.delta, int(request.random_state))
-    return LearnerJudge.of(learner.quicker(), learned.task, *asked)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
