@@ -124,9 +124,7 @@ def needs(metadata: str) -> list[str]:
     return found
 
 
-def environment(
-    folder: Path, *packages: str, pins: str = "constraints.txt", core: Path | None = None
-) -> Path:
+def environment(folder: Path, *packages: str, core: Path | None = None) -> Path:
     """Make an environment with packages and nothing else, or on top of another; return its Python.
 
     Files are compiled when they are loaded, and pip stays outside: both would take longer than what
@@ -138,8 +136,17 @@ def environment(
         own, below = (next((one / "lib").glob("python*/site-packages")) for one in (folder, core))
         (own / "core.pth").write_text(f"{below}\n")
     pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
-    pins_of = ("--constraint", ROOT / pins)
-    run(*pip, "install", "--quiet", "--no-compile", *pins_of, *packages)
+    pins = ("--constraint", ROOT / "constraints.txt")
+    run(*pip, "install", "--quiet", "--no-compile", *pins, *packages)
+    return python
+
+
+def whole_environment(folder: Path, *packages: str, pins: str) -> Path:
+    """Make an environment as users do, with pip and compiled files; return its Python."""
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(*pip, "--constraint", ROOT / pins, *packages)
     return python
 
 
@@ -157,12 +164,12 @@ def try_core(folder: Path, source: Path, *how: str, core: Path | None = None) ->
 def try_extra(folder: Path, wheel: Path, extra: str, code: str, core: Path) -> None:
     """Install an extra, run its code, and run the tests that need it.
 
-    An extra with constraints of its own has an environment of its own.
+    An extra with constraints of its own has a whole environment: its programs start others there.
     """
     pins, tools = CONSTRAINTS.get(extra), ["pytest", "hypothesis"] if extra in TESTS else []
     packages = [f"{wheel}[{extra}]", *tools]
     if pins:
-        python = environment(folder / extra, *packages, pins=pins)
+        python = whole_environment(folder / extra, *packages, pins=pins)
     else:
         python = environment(folder / extra, *packages, core=core)
     run(python, "-c", code, cwd=folder)

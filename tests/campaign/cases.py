@@ -132,19 +132,19 @@ def draw(seed: int) -> Case:
     columns = tuple("normal" if rng.random() < 0.65 else one(COLUMNS) for _ in range(p))
     learns = seed % LEARNERS_EACH == 0
     wild = one((0.0, 0.0, 0.0, 0.2, 0.6)) if not learns else one((0.0, 0.5, 0.8))
-    datasets = 2 if face == "compare" else int(one((2, 2, 2, 2, 3, 3, 5)))
+    datasets = 2 if face == "compare" else int(one((2, 2, 2, 2, 2, 2, 2, 3, 3, 5)))
     if face in ("regressor", "classifier") and rng.random() < 0.15:
         datasets = 1
     strange = rng.random() < 0.12
     steps = [one(STEPS) for _ in range(3)]
-    if rng.random() < 0.08:
+    if rng.random() < 0.03:
         steps.insert(int(rng.integers(4)), one(LONG_STEPS))
     return Case(
         seed=seed,
         face=face,
-        container=one(RARE_CONTAINERS) if rng.random() < 0.01 else one(CONTAINERS),
+        container=one(RARE_CONTAINERS) if rng.random() < 0.004 else one(CONTAINERS),
         datasets=datasets,
-        rows=int(one((4, 8, 12, 20, 30) if learns else (1, 2, 3, 4, 5, 6, 8, 8, 12, 20))),
+        rows=int(one((8, 12, 20) if learns else (1, 2, 3, 4, 5, 6, 8, 8, 12, 20))),
         ragged=bool(rng.random() < 0.3),
         columns=columns,
         column_powers=tuple(power(wild) for _ in range(p)),
@@ -163,7 +163,7 @@ def draw(seed: int) -> Case:
         verdict=one(("robust", "robust", "gaussian")),
         missing=one(("indicator", "indicator", "median", "drop")),
         weigh_by=one(("datasets", "rows")),
-        folds=int(one((2,) * 12 + (3, 3, 5, 40))),
+        folds=int(one((2,) * 28 + (3, 3, 5, 40))),
         intercept=bool(rng.random() < (0.98 if learns else 0.85)),
         robust=bool(rng.random() < 0.1),
         time=bool(rng.random() < 0.1),

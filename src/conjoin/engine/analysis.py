@@ -375,7 +375,9 @@ class Analysis:
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None if there are no classes."""
         given, response = self.study.given, self.study.response
-        if not response.classes or not isinstance(given, Likelihood) or given.rows.remote:
+        if not response.classes or not isinstance(given, Likelihood):
+            return None
+        if not given.rows.has_probabilities and not self.knows(f"scores of {strategy}"):
             return None
         fold_coef = self._choose(strategy)[1].fold_coef
         assert fold_coef is not None  # a likelihood keeps them

@@ -29,6 +29,7 @@ so variances are of order one, and the same priors and bounds serve every table.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize
@@ -36,6 +37,7 @@ from scipy.optimize import minimize
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.models.effort import some_datasets
+from conjoin.models.optima import Optima
 from conjoin.models.row_space import RowPosterior, Variances, row_gradient, row_posterior
 from conjoin.moments import Moments, RowMoments
 
@@ -285,24 +287,29 @@ def fit_variances(
     start: Hyper | None = None,
     steps: int = 100,
     relative: FloatArray | None = None,
+    optima: Optima | None = None,
 ) -> Hyper:
     """Return the variances of a diagonal family that maximise evidence times prior.
 
     `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter.
     `start` are the variances where the search starts, by default those of `simpler`. `steps` are
     those of the optimiser at most. `relative` (K,) are known ratios of noise variances, by default
-    one for every dataset.
+    one for every dataset. With `optima` they are found to the last digits, from the optimum before
+    if there is one.
 
     With very many datasets a random part of them is used (`models.effort`).
     """
     ratios = np.ones(moments.shape) if relative is None else relative
     some = None if isinstance(moments, RowMoments) else some_datasets(moments.shape[0])
     if some is not None:
-        part = fit_variances(moments[some], family, simpler, start, steps, ratios[some])
+        part = fit_variances(moments[some], family, simpler, start, steps, ratios[some], optima)
         return replace(part, relative=ratios)
     task = _VarianceFit.of(moments, family, simpler, ratios)
     theta = task.start(simpler if start is None else start)
     options = {"maxiter": steps, "ftol": OBJECTIVE_CLOSE, "gtol": GRADIENT_CLOSE}
+    if optima is not None:
+        name = family.name if relative is None else f"{family.name}, own noise"
+        return task.hyper(optima.find(name, task.objective, theta, task.bounds, options))
     found = minimize(
         task.objective, theta, jac=True, method="L-BFGS-B", bounds=task.bounds, options=options
     )
@@ -352,22 +359,29 @@ class _VarianceFit:
             bounds = [*bounds, *[RATIO_BOUNDS] * len(ratios)]
         return cls(moments, groups, relative, centres, widths, bounds)
 
-    @property
+    # The objective is asked some hundred times for each table, so what stays is found once.
+
+    @cached_property
     def count(self) -> int:
         """Number of spreads."""
         return int(self.groups.max()) + 1
 
-    @property
+    @cached_property
     def active(self) -> IntArray:
         """Coordinates that have a spread."""
         return np.nonzero(self.groups >= 0)[0]
 
-    @property
+    @cached_property
+    def active_groups(self) -> IntArray:
+        """Number of the spread of each of them."""
+        return self.groups[self.active]
+
+    @cached_property
     def spreads(self) -> slice:
         """Where theta holds the spreads."""
         return slice(2, 2 + self.count)
 
-    @property
+    @cached_property
     def ratios(self) -> slice:
         """Where theta holds the ratios."""
         return slice(2 + self.count, None)
@@ -376,7 +390,7 @@ class _VarianceFit:
         """Return the variances of theta."""
         p, outputs = self.moments.p, self.moments.outputs
         active = self.active
-        spread = np.exp(theta[self.spreads])[self.groups[active]]
+        spread = np.exp(theta[self.spreads])[self.active_groups]
         L = np.zeros((p, len(active)))
         L[active, np.arange(len(active))] = np.sqrt(spread)
         ratios = theta[self.ratios]
@@ -401,8 +415,7 @@ class _VarianceFit:
         gradient = np.empty_like(theta)
         gradient[0] = noise
         gradient[1] = centre.sum()
-        groups = self.groups[self.active]
-        gradient[self.spreads] = np.bincount(groups, squares, minlength=self.count)
+        gradient[self.spreads] = np.bincount(self.active_groups, squares, minlength=self.count)
         if self.moments.unit_noise:
             gradient[self.ratios] = centre.reshape(-1, self.moments.outputs).sum(axis=1)
         return value, -gradient + deviation / self.widths

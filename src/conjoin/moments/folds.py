@@ -112,7 +112,7 @@ class Mixing:
 
     def mix(self, place: FloatArray) -> IntArray:
         """Return v of the module's table for places (n,)."""
-        v = np.floor(place).astype(np.int64)
+        v: IntArray = np.floor(place).astype(np.int64)
         v *= self.multiplier
         v += self.shift
         for _ in range(3):  # the third one brings any number between 0 and PRIME
@@ -127,7 +127,7 @@ def _folded(values: IntArray) -> IntArray:
     Below 2^62 the result is below 2^32, and twice folded at most 2^31. Division takes ten times
     as long.
     """
-    found = values >> 31
+    found: IntArray = values >> 31
     found += values & PRIME
     return found
 

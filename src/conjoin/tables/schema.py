@@ -223,7 +223,7 @@ def pieces(column: nw.Series[Any]) -> list[FloatArray]:
     if not isinstance(native, pa.ChunkedArray):
         return [np.asarray(column.to_numpy(), dtype=np.float64)]
     # Not `to_numpy`: it loads pandas, which takes longer than reading a million values.
-    return [np.from_dlpack(chunk) for chunk in native.chunks if len(chunk)]
+    return [np.asarray(np.from_dlpack(one), np.float64) for one in native.chunks if len(one)]
 
 
 def _write(rows: FloatArray, columns: Sequence[Sequence[FloatArray]]) -> None:
