@@ -16,8 +16,8 @@ from numpy.testing import assert_allclose
 import conjoin
 from conjoin.api.request import Request
 from conjoin.engine import remote, remote_rows
-from conjoin.engine.remote_cells import EnginePasses
-from conjoin.engine.remote_rows import RemoteRows
+from conjoin.engine.remote_cells import EnginePasses, PartOfProbabilities
+from conjoin.engine.remote_rows import Batch, RemoteRows
 from conjoin.engine.settled_rows import settle_rows
 from conjoin.models.glm_families import BERNOULLI
 from conjoin.models.glm_rows import GlmRows
@@ -104,6 +104,26 @@ def assert_same(found, expected):
     assert_allclose(list(found.weights.values()), list(expected.weights.values()), atol=1e-5)
     verdicts = [(one.left, one.right, one.verdict) for one in expected.ledger()]
     assert [(one.left, one.right, one.verdict) for one in found.ledger()] == verdicts
+    assert_same_scores(found, expected)
+
+
+def assert_same_scores(found, expected):
+    """Log loss, Brier score, area under the curve and calibration are those of rows in memory."""
+    strategy = expected.strategy
+    scored = found.analysis.scored(strategy), expected.analysis.scored(strategy)
+    assert (scored[0] is None) == (scored[1] is None)
+    if scored[1] is None:  # counts have none
+        return
+    assert scored[0].scores.keys() == scored[1].scores.keys()
+    for name, one in scored[1].scores.items():
+        own = scored[0].scores[name]
+        assert_allclose(
+            [own.log_loss, own.brier, own.auc], [one.log_loss, one.brier, one.auc], rtol=1e-6
+        )
+        assert own.rows == one.rows and own.shares == pytest.approx(one.shares)
+    for own, one in zip(scored[0].calibration, scored[1].calibration, strict=True):
+        assert own.rows == one.rows
+        assert_allclose([own.predicted, own.observed], [one.predicted, one.observed], rtol=1e-6)
 
 
 def numbers(model):
@@ -128,6 +148,21 @@ def test_polars(table, here, rows_stay):
 def test_dask(table, here, rows_stay):
     frame = dd.from_pandas(columns(table, "bought", {}), npartitions=3)
     assert_same(conjoin.partition(frame, target="bought", **ASKED), here("two classes"))
+
+
+def test_of_very_many_rows_a_part_is_scored_that_depends_on_values_alone():
+    rng = np.random.default_rng(0)
+    X, dataset, fold = rng.normal(size=(3000, 2)), np.arange(3000) % 2, np.arange(3000) % 5
+    batch = Batch(X, (X[:, 0] > 0) * 1.0, np.ones(3000), dataset, fold, np.arange(3000))
+    basis = Basis.from_summary([-4.0] * 3, [4.0] * 3, np.zeros(3), np.ones(3), intercept=True)
+    beta = rng.normal(size=(5, 2, 3))
+    whole, third = (PartOfProbabilities(basis, BERNOULLI, beta, period) for period in (1, 3))
+    eta = basis.design(X) * beta[fold, dataset]
+    assert_allclose(whole(batch)[0][:, 1], 1 / (1 + np.exp(-eta.sum(axis=1))))
+    some, others = third(batch), third(batch.take(np.arange(2999, -1, -1)))
+    assert 850 < len(some[1]) < 1150
+    for one, other in zip(some, others, strict=True):
+        assert_allclose(one, other[::-1])
 
 
 def numbered(n=240):
@@ -189,6 +224,6 @@ def test_a_pickle_has_no_rows(table, rows_stay):
     lazy = pl.from_pandas(columns(table, "bought", {})[["shop", "a", "b", "bought"]]).lazy()
     found = conjoin.partition(lazy, target="bought", **ASKED)
     again = pickle.loads(pickle.dumps(found))
-    assert again.clusters == found.clusters
+    assert again.clusters == found.clusters and again.analysis.scored("separate") is None
     with pytest.raises(conjoin.ConjoinError, match="rows of this result stayed with an engine"):
         again.ledger()

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from conjoin.engine.settled import _differing_blocks, _gain, _in_order, _with_newcomers
+from conjoin.engine.settled import (
+    _differing_blocks,
+    _gain,
+    _in_order,
+    _is_split,
+    _with_newcomers,
+)
 
 
 def test_new_datasets_go_where_most_rows_of_their_mates_were():
@@ -32,6 +38,11 @@ def test_the_gain_is_a_share_of_the_error():
     losses = np.stack([before, 0.9 * before])
     gain, error = _gain(losses, np.full(2, 50.0), np.full(2, 0.5))
     assert gain == pytest.approx(0.1) and error < 0.01
+
+
+def test_clusters_with_an_unsound_join_are_split():
+    assert not _is_split(np.array([0, 0, 1]), np.array([5, 5, 5]))
+    assert _is_split(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2]))
 
 
 def test_labels_are_in_order_of_the_first_dataset():

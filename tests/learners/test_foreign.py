@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -40,6 +42,8 @@ class Odd(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
+        if self.wrong == "predict":
+            raise RuntimeError("out of luck")
         return np.full(len(X) + (self.wrong == "size"), np.nan if self.wrong == "nan" else 1.0)
 
 
@@ -135,6 +139,44 @@ def test_errors_of_the_estimator_are_quoted():
         model = Foreign.of(Odd(wrong), 0).fit(rows, {})
         with pytest.raises(DataError, match=fault):
             model.predict(rows.X, rows.dataset)
+
+
+def test_errors_of_predictions_name_the_datasets():
+    rows = replace(rows_of(named=False), labels=("north", "south", "west"))
+    words = r"not finite \(such as nan\) for 90 rows of 3 datasets \('north', 'south', 'west'\);"
+    with pytest.raises(DataError, match=words):
+        Foreign.of(Odd("nan"), 0).fit(rows, {}).predict(rows.X, rows.dataset)
+    own = rows.dataset == 1
+    with pytest.raises(DataError, match="failed to predict 30 rows of dataset 'south' with 2 col"):
+        Foreign.of(Odd("predict"), 0).fit(rows, {}).predict(rows.X[own], rows.dataset[own])
+
+
+class Plain:
+    """An estimator with the methods that are asked for, and nothing of scikit-learn."""
+
+    def __init__(self, kind=None):
+        self._estimator_type = kind
+
+    def get_params(self, deep=True):
+        return {"kind": self._estimator_type}
+
+    def set_params(self, **settings):
+        return self
+
+    def fit(self, X, y):
+        self.mean = y.mean()
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean)
+
+
+def test_an_estimator_need_not_derive_from_scikit_learn():
+    rows = rows_of()
+    found = Foreign.of(Plain(), 0).cross_fit(rows, np.arange(len(rows)) % 2)
+    np.testing.assert_allclose(found.held_out.mean(), rows.y.mean())
+    with pytest.raises(ArgumentError, match="learner=Plain is for classes"):
+        Foreign.of(Plain("classifier"), 0).fit(rows, {})
 
 
 def test_weights_are_used_where_they_can_be():

@@ -14,8 +14,7 @@ def test_notes_on_a_ledger_come_where_they_are_needed():
     assert len(ledger_notes([line, line], measure)) == 2  # nothing was decided
     apart = ledger_notes([{**line, "verdict": "apart"}], measure)
     assert apart[2].startswith("Some lines say 'apart' and are joined")
-    learned = ledger_notes([{**line, "verdict": "apart"}], measure, "boosting")
-    assert learned[2].startswith("Some lines say 'apart' and are joined: clusters are chosen by")
+    assert "the method that found the clusters does not ask for these verdicts" in apart[2]
 
 
 def test_a_ledger_says_which_verdicts_hold_after_the_adjustment():

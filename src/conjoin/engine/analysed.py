@@ -7,6 +7,7 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.methods import Candidates, fitted
+from conjoin.grouping.refine import Join
 from conjoin.strategies.validation import Fitted
 
 # What found clusters that a learner chose (`Origin.grouping`).
@@ -33,12 +34,12 @@ class Analysed:
     candidates: Candidates | None
     held_out: FloatArray | None = None
 
-    def with_labels(self, labels: IntArray) -> "Analysed":
-        """Return the analysis of other clusters."""
+    def with_labels(self, labels: IntArray, joins: tuple[Join, ...] | None = None) -> "Analysed":
+        """Return the analysis of other clusters, made by some joins or by their merge trees."""
         if np.array_equal(self.analysis.chosen.labels, labels):
             return self
         assert self.candidates is not None  # without a search there is one partition only
-        chosen = fitted(labels, self.candidates)
+        chosen = fitted(labels, self.candidates, joins)
         # The search of the engine did not find these clusters, so it cannot be repeated for them.
         origin = replace(self.analysis.origin, grouping=OF_LEARNER)
         return replace(self, analysis=replace(self.analysis, chosen=chosen, origin=origin))

@@ -341,12 +341,12 @@ class Analysis:
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and with others."""
-        return self._verdicts.alternatives_of(name)
+        return self._verdicts.alternatives_of(name, self.steps)
 
     @property
     def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
         """The same for every dataset."""
-        return self._once("alternatives", self._verdicts.all_alternatives)
+        return self._once("alternatives", lambda: self._verdicts.all_alternatives(self.steps))
 
     # --- the report ------------------------------------------------------------------------------
 
@@ -375,7 +375,9 @@ class Analysis:
     def scored(self, strategy: str) -> Scored | None:
         """Return how good the probabilities of a strategy are; None if there are no classes."""
         given, response = self.study.given, self.study.response
-        if not response.classes or not isinstance(given, Likelihood) or given.rows.remote:
+        if not response.classes or not isinstance(given, Likelihood):
+            return None
+        if not given.rows.has_probabilities and not self.knows(f"scores of {strategy}"):
             return None
         fold_coef = self._choose(strategy)[1].fold_coef
         assert fold_coef is not None  # a likelihood keeps them

@@ -30,6 +30,7 @@ from conjoin.engine.entries import (
 from conjoin.engine.learned import LearnedAnalysis
 from conjoin.engine.learner_choice import warn_of_weights
 from conjoin.engine.learner_clusters import find_clusters, is_better
+from conjoin.engine.learner_sound import SoundClusters, without_harm
 from conjoin.engine.learner_verdicts import LearnerJudge
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.learners.rows import Learner
@@ -77,15 +78,20 @@ def add_learner(
     if leads:
         judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
-        labels, column, contest = find_clusters(learned, rows, proposals, last)
-        corrected = corrected.with_labels(labels)
+        found = find_clusters(learned, rows, proposals, last)
+        sound = SoundClusters(found, None, None)
+        if corrected.analysis.search is not None:
+            sound = without_harm(learned, rows, found, judge, corrected.analysis.search.tree)
+        labels, column, contest = sound.clusters
+        judge = judge.knowing(sound.falls)
+        corrected = corrected.with_labels(labels, sound.joins)
         if column is not None:
             learned = replace(learned, found={**learned.found, "clusters": column})
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     report(last, 1, 1)
     schema = schema_of(learned, table, lines, leads=leads)
-    found = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
-    return replace(found, judge=judge, contest=contest)
+    combined = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    return replace(combined, judge=judge, contest=contest)
 
 
 def _judge_of(

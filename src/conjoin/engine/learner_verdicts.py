@@ -12,7 +12,9 @@ clusters, else they have none; `Merge.judged_by` says which.
 A join inside a cluster may be worse than its two sides apart, although the whole cluster is better
 than both: a group of datasets needs the others, not just its neighbour. Such a group is asked again
 as the last one that comes to its cluster (`LearnerJudge.settle`), so that the ledger shows the
-question that the clusters answer.
+question that the clusters answer. Datasets that their clusters harm have left them before
+(`engine.learner_sound`). Where the two cross-validations do not agree on that, the ledger shows the
+one that decided: models alone against the models of clusters, on the same held-out rows.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -55,6 +57,7 @@ MOST_ROWS = 50_000
 
 # Times that joins are put into another order, and judged again.
 ROUNDS = 3
+ENDLESS = (-float("inf"), float("inf"))
 
 Group = tuple[int, ...]
 Sides = frozenset[tuple[str, ...]]
@@ -83,6 +86,10 @@ class LearnerJudge:
         Names of the datasets.
     delta : float
         Level of the verdicts.
+    order : array (n,)
+        Position in the table of every row.
+    falls : array (n,), optional
+        Loss of each row by the dataset's own model less that by its cluster's, both in use.
     """
 
     learner: Learner
@@ -90,6 +97,8 @@ class LearnerJudge:
     dealt: Dealings
     names: tuple[str, ...]
     delta: float
+    order: IntArray
+    falls: FloatArray | None = None
     _known: dict[Group, FloatArray | None] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -110,7 +119,12 @@ class LearnerJudge:
         dealt = dealings_in_order(dealt, X, rows.y, table.starts, when)
         # Learners that read rows in order see no trend from one dataset to the next.
         order = np.argsort(dealt.rank, kind="stable")
-        return cls(learner, rows.take(order), dealt.take(order), table.names, delta)
+        taken = rows.take(order), dealt.take(order)
+        return cls(learner, *taken, table.names, delta, task.order[order])
+
+    def knowing(self, falls: FloatArray | None) -> "LearnerJudge":
+        """Return the judge with what models in use say of each row of the table."""
+        return replace(self, falls=None if falls is None else falls[self.order])
 
     def settle(self, steps: Sequence[Step[str]], progress: Progress | None = None) -> "Judged":
         """Return the verdicts on the first joins, in an order in which they hold.
@@ -125,7 +139,21 @@ class LearnerJudge:
             if steps == found.steps:
                 break
             found = Judged(steps, self.judge(steps))
-        return found
+        return self._by_models_in_use(found)
+
+    def _by_models_in_use(self, found: "Judged") -> "Judged":
+        """Return the verdicts; joins that still do harm are judged by the models in use."""
+        if self.falls is None:
+            return found
+        position = {name: k for k, name in enumerate(self.names)}
+        verdicts = dict(found.verdicts)
+        for step in found.steps:
+            one = verdicts.get(sides_of(step))
+            if step.joined and one is not None and harms(one):
+                smaller, larger = sorted(_numbers(step, position), key=len)
+                falls = np.where(self._of(smaller), self.falls, 0.0)
+                verdicts[sides_of(step)] = self._judged(smaller, larger, falls)
+        return Judged(found.steps, verdicts)
 
     def judge(
         self, steps: Sequence[Step[str]], progress: Progress | None = None
@@ -134,13 +162,34 @@ class LearnerJudge:
         position = {name: k for k, name in enumerate(self.names)}
         pairs = {sides_of(step): _numbers(step, position) for step in self._chosen(steps, position)}
         groups = {group for one, two in pairs.values() for group in (one, two, _union(one, two))}
+        self._learn(groups, progress)
+        return {sides: self._verdict(*pair) for sides, pair in pairs.items()}
+
+    def _learn(self, groups: Set[Group], progress: Progress | None = None) -> None:
+        """Cross-validate the groups of datasets that are not known yet."""
         todo = sorted(groups - self._known.keys(), key=lambda group: (len(group), group))
         found = in_workers(self._losses, todo, alone=not self.learner.in_threads)
         for done, (group, losses) in enumerate(zip(todo, found), start=1):
             self._known[group] = losses
             if progress is not None:
                 progress(done, len(todo))
-        return {sides: self._verdict(*pair) for sides, pair in pairs.items()}
+
+    def on_pairs(self, pairs: Sequence[tuple[Group, Group]]) -> "list[PairedVerdict | None]":
+        """Return the verdicts on pairs of groups; None beyond the bound of rows, or with few."""
+        sizes = np.bincount(self.rows.dataset, minlength=len(self.names))
+        seen = sum(int(sizes[list(group)].sum()) for group in self._known)
+        found: list[PairedVerdict | None] = []
+        for one, two in pairs:
+            new = {one, two, _union(one, two)} - self._known.keys()
+            more = sum(int(sizes[list(group)].sum()) for group in new)
+            if seen + more > MOST_ROWS:
+                found.append(None)
+                continue
+            seen += more
+            self._learn(new)
+            judged = self._verdict(one, two)
+            found.append(judged if np.isfinite(judged.gain) else None)
+        return found
 
     def _chosen(self, steps: Sequence[Step[str]], position: dict[str, int]) -> "list[Step[str]]":
         """Return the first steps whose models see few enough rows in all."""
@@ -171,22 +220,27 @@ class LearnerJudge:
 
     def _verdict(self, one: Group, two: Group) -> PairedVerdict:
         """Return the verdict on a join; every dataset counts the same."""
-        endless = (-float("inf"), float("inf"))
         together = self._known[_union(one, two)]
-        apart = [self._known[group] for group in (one, two)]
-        if together is None or apart[0] is None or apart[1] is None:
+        first, second = (self._known[group] for group in (one, two))
+        if together is None or first is None or second is None:
             unknown = float("nan")
-            return PairedVerdict("undecided", unknown, endless, 1.0, unknown)
+            return PairedVerdict("undecided", unknown, ENDLESS, 1.0, unknown)
+        both = self._of(_union(one, two))
+        falls = np.zeros(len(self.rows))
+        falls[both] = -together
+        falls[self._of(one)] += first
+        falls[self._of(two)] += second
+        return self._judged(one, two, falls)
+
+    def _judged(self, one: Group, two: Group, falls: FloatArray) -> PairedVerdict:
+        """Return the verdict on a join from how far the loss of every row (n,) falls."""
         both = self._of(_union(one, two))
         rows, side = self.rows.take(both), np.isin(self.rows.dataset[both], two).astype(np.int64)
-        falls = -together
-        for number, losses in enumerate(apart):
-            falls[side == number] += losses
         total = np.bincount(rows.dataset, rows.w)
         unit = None if self.dealt.unit is None else _renumbered(self.dealt.unit[both])
         K = len(one) + len(two)
         found = judge_losses(
-            falls,
+            falls[both],
             rows.w / total[rows.dataset],
             side,
             delta=self.delta,
@@ -196,7 +250,12 @@ class LearnerJudge:
         )
         if all(_enough(rows.y[side == number], rows) for number in (0, 1)):
             return found
-        return replace(found, verdict="undecided", interval=endless)
+        return replace(found, verdict="undecided", interval=ENDLESS)
+
+
+def harms(one: PairedVerdict) -> bool:
+    """Say whether a join raises the error by more than a standard error, or should not be made."""
+    return one.verdict == "apart" or one.gain < -one.standard_error
 
 
 def _misplaced(found: Judged) -> list[tuple[str, ...]]:
@@ -205,7 +264,7 @@ def _misplaced(found: Judged) -> list[tuple[str, ...]]:
     for step in found.steps:
         one = found.verdicts.get(sides_of(step)) if step.joined else None
         taken = any(set(side) & {*step.left, *step.right} for side in sides)
-        if one is None or taken or not (one.verdict == "apart" or one.gain < -one.standard_error):
+        if one is None or taken or not harms(one):
             continue
         sides.append(min(step.left, step.right, key=len))
     return sides

@@ -19,8 +19,9 @@ from conjoin.engine.remote_rows import Batch
 from conjoin.engine.settled_rows import Passable, settle_rows
 from conjoin.errors import ArgumentError
 from conjoin.families import Response
-from conjoin.models.glm_families import GlmFamily, contrasts, family_of
+from conjoin.models.glm_families import GlmFamily, contrasts, family_of, probabilities
 from conjoin.models.glm_rows import GlmRows, halved
+from conjoin.models.held_out import HeldOut
 from conjoin.models.likelihood import FARTHEST
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.remote_glm import Arrays, Ask, RemoteGlmRows, answer
@@ -34,6 +35,10 @@ Parts = list[tuple[int, Arrays]]
 # Answers that are kept in case they are asked for again, in bytes: a fit asks for its last sums
 # twice. Beyond, the oldest are forgotten, and asked for in another pass if they are needed.
 MOST_KEPT = 256_000_000
+# Numbers of single rows that come here for scores of probabilities, 320 MB: 8 million rows of two
+# classes. Of more rows a part is taken, which determines an area under the curve to some 0.0002.
+MOST_SCORED = 40_000_000
+SPREAD = 0x9E3779B97F4A7C15  # an odd number without pattern: 2^64 over the golden ratio
 
 
 class RemoteCells(NamedTuple):
@@ -90,6 +95,44 @@ def _part(cells: GlmRows, ask: Ask) -> Arrays:
     return (rows.largest_change(change[None]), *(one[0] for one in there))
 
 
+@dataclass(frozen=True, eq=False)
+class PartOfProbabilities:
+    """Gives P, target, weight and dataset of the rows of a batch, or of one in `period` of them.
+
+    `beta` (F, K, P) are coefficients outside each fold.
+    """
+
+    basis: Basis
+    family: GlmFamily
+    beta: FloatArray
+    period: int
+
+    def __call__(self, batch: Batch) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+        """Return the rows of one batch that are taken."""
+        if self.period > 1:
+            batch = batch.take(np.flatnonzero(_marks(batch.X) % np.uint64(self.period) == 0))
+        K, m = self.beta.shape[1], self.family.m
+        eta = np.empty((len(batch.y), m))
+        cell = batch.fold * K + batch.dataset
+        order = np.argsort(cell, kind="stable")
+        present, first = np.unique(cell[order], return_index=True)
+        for one, own in zip(present.tolist(), np.split(order, first[1:])):
+            b = self.beta[one // K, one % K].reshape(-1, m)
+            eta[own] = self.basis.design(batch.X[own]) @ b
+        P = probabilities(self.family, eta[:, 0] if m == 1 else eta)
+        return P, batch.y, batch.w, batch.dataset
+
+
+def _marks(X: FloatArray) -> Any:
+    """Return a number (n,) of every row that depends on its values alone, as if at random."""
+    bits = np.ascontiguousarray(X).view(np.uint64)
+    mixed = np.zeros(len(X), dtype=np.uint64)
+    for column in bits.T:
+        mixed = (mixed ^ column) * np.uint64(SPREAD)
+        mixed ^= mixed >> np.uint64(29)  # high digits decide about low ones
+    return mixed >> np.uint64(20)
+
+
 class EnginePasses:
     """Answers rounds of questions by passes over the rows."""
 
@@ -97,7 +140,7 @@ class EnginePasses:
         self.rows: Passable | None = rows
         self.basis, self.family, self.folds = basis, family, folds
         self.position: dict[str, int] = {}
-        self.passes = 0
+        self.passes, self.total = 0, 0  # `total` are the rows of all datasets
         self.source: Any = None  # what keeps the engine open
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,20 +167,42 @@ class EnginePasses:
                 found[i] = (found[i][0], *sums)
         return found
 
-    def _pass(self, asked: Sequence[Ask]) -> list[Arrays]:
-        """Add up the parts of all batches."""
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is a way to the rows: a pickle has none."""
+        return self.rows is not None
+
+    def held_out(self, beta: FloatArray) -> HeldOut:
+        """Return the probabilities of rows under coefficients (F, K, P) without their fold.
+
+        Of very many rows a part is taken (`MOST_SCORED`), by their values.
+        """
+        period = max(1, -(-self.total * (self.family.m + 4) // MOST_SCORED))
+        work = PartOfProbabilities(self.basis, self.family, beta, int(period))
+        parts = list(zip(*self._rows.each(work)))
+        P, y, w, dataset = (np.concatenate(part) for part in parts)
+        order = np.argsort(dataset, kind="stable")
+        return HeldOut(P[order], y[order].astype(np.int64), w[order], dataset[order])
+
+    @property
+    def _rows(self) -> Passable:
         if self.rows is None:
             raise ArgumentError(
                 "The rows of this result stayed with an engine, and a pickle has no way to them; "
                 "ask for verdicts and errors before pickling, or save() the result."
             )
+        return self.rows
+
+    def _pass(self, asked: Sequence[Ask]) -> list[Arrays]:
+        """Add up the parts of all batches."""
+        rows = self._rows
         of_dataset: dict[int, list[tuple[int, Ask]]] = defaultdict(list)
         for number, one in enumerate(asked):
             of_dataset[self.position[one.dataset]].append((number, one))
         work = PartOfAnswers(self.basis, self.family, self.folds, dict(of_dataset))
         total: dict[int, list[FloatArray]] = {}
         self.passes += 1
-        for parts in self.rows.each(work):
+        for parts in rows.each(work):
             for number, part in parts:
                 if number not in total:
                     total[number] = [np.array(one, dtype=np.float64) for one in part]
@@ -162,6 +227,7 @@ def cells_of_engine(table: "Reduced", response: Response) -> RemoteCells:
     K, F = table.folds.shape
     rows = settle_rows(table.rows, table.sizes)
     passes = EnginePasses(rows, table.basis, family, F)
+    passes.total = int(sum(table.sizes))
     passes.position = {name: k for k, name in enumerate(table.names)}
     C = max(len(response.classes), 1)
     counts, total = np.zeros((K, C)), np.zeros(C)
@@ -178,6 +244,7 @@ def cells_of_engine(table: "Reduced", response: Response) -> RemoteCells:
         places=(np.arange(F),) * K,
         classes=counts if response.classes else np.zeros((K, 1)),
         desk=RoundDesk(passes, most=MOST_KEPT),
+        single=passes,
     )
     start = np.zeros((len(table.basis.center) + 1) * family.m)
     start[: family.m] = _intercept(family, total, float(table.folds.w.sum()))

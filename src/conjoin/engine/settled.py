@@ -3,6 +3,7 @@
 The partition found from all rows enters, with the clusters before. Where the two differ, the
 datasets that are concerned fall into separate blocks. In each block the clusters before and after
 are compared on held-out rows. The labels that remain leave, with what was weighed (`Move`).
+Clusters before do not stay if one of their joins no longer holds (`grouping.refine`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,17 +34,34 @@ def settle_labels(
     if not blocks:
         return chosen, ()
     stay = fitted(old, candidates)
+    checked = None if chosen.joins is None else candidates.make_sound(old)
     moves, labels = [], new.copy()
     for block in blocks:
+        unsound = checked is not None and _is_split(old[block], checked.labels[block])
         losses = np.stack([one.clusters.losses[:, block] for one in (stay, chosen)])
         gain, error = _gain(losses, candidates.moments.w[block], candidates.weights[block])
         before_after = (_groups(old, block, names), _groups(new, block, names))
-        moves.append(Move(*before_after, gain, error, made=free or bool(gain > error)))
+        made = free or unsound or bool(gain > error)
+        moves.append(Move(*before_after, gain, error, made, unsound))
         if not moves[-1].made:
             labels[block] = old[block] + len(new)  # apart from all clusters of other blocks
     if all(one.made for one in moves):
         return chosen, tuple(moves)
-    return fitted(_in_order(labels), candidates), tuple(moves)
+    joins = None
+    if chosen.joins is not None and checked is not None:
+        kept = {int(k) for one, block in zip(moves, blocks) if not one.made for k in block}
+        joins = tuple(join for join in chosen.joins if join[0][0] not in kept)
+        joins += tuple(join for join in checked.joins if join[0][0] in kept)
+    return fitted(_in_order(labels), candidates, joins), tuple(moves)
+
+
+def _is_split(old: IntArray, checked: IntArray) -> bool:
+    """Say whether a cluster of the first labels is in several of the second.
+
+    >>> _is_split(np.array([0, 0, 1]), np.array([0, 1, 2]))
+    True
+    """
+    return len(set(zip(old.tolist(), checked.tolist()))) > len(set(old.tolist()))
 
 
 def _with_newcomers(

@@ -21,6 +21,7 @@ from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, Study, rows_of
 from conjoin.engine.verdicts import make_judge
 from conjoin.execution import one_thread
+from conjoin.models.optima import Optima, Optimum
 from conjoin.models.problem import RowLeastSquares
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import fit_strategies
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from conjoin.criterion import Criterion
     from conjoin.engine.methods import Chosen
     from conjoin.engine.remote import Reduced
+    from conjoin.moments.kept import KeptMoments
     from conjoin.representations.base import Representation
     from conjoin.result.update import Move
     from conjoin.tables import DatasetCollection
@@ -62,7 +64,9 @@ def find(
     request, criterion = task.request, task.criterion
     facts = DatasetFacts.of(table)
     with one_thread():
-        start = start_values(study.given)
+        kept: KeptMoments | None = getattr(table, "kept", None)
+        optima = None if kept is None else optima_before(kept)
+        start = start_values(study.given, optima)
         judge = make_judge(study, start)
 
         # 3 Search partitions.
@@ -101,10 +105,15 @@ def find(
         origin,
         plan.refits,
         table=rows_of(table),
-        kept=getattr(table, "kept", None),
+        kept=None if kept is None or optima is None else kept.with_starts(optima.after),
         moves=moves,
     )
     return Analysed(analysis, fits, candidates)
+
+
+def optima_before(kept: "KeptMoments") -> Optima:
+    """Return where searches start: at the optima of the result that rows are added to."""
+    return Optima({name: Optimum(*one) for name, one in kept.starts.items()})
 
 
 def _settled(

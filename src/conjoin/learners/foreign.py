@@ -31,6 +31,7 @@ from conjoin.learners.rows import (
     group_count,
     lines_of,
     position_of,
+    rows_in_words,
 )
 from conjoin.moments.resample import stream
 
@@ -160,7 +161,8 @@ class Foreign:
                 f"Learner {self.name} failed to train on {rows.in_words()} with "
                 f"{rows.X.shape[1]} columns: {type(error).__name__}: {_quoted(error)}."
             ) from error
-        return ForeignModel(estimator, replace(names, first=None), rows.response, self.name)
+        own = replace(names, first=None)
+        return ForeignModel(estimator, own, rows.response, self.name, rows.labels)
 
     def _prepared(self, names: "DatasetNames", rows: LearnerRows) -> Any:
         estimator = clone(self.estimator)
@@ -188,12 +190,12 @@ class Foreign:
                 f"learner={self.name} has no predict_proba, but the target has classes; choose a "
                 "classifier with probabilities."
             )
-        if response.classes and is_regressor(self.estimator):
+        if response.classes and _is_of_kind("regressor", self.estimator):
             raise ArgumentError(
                 f"learner={self.name} is for numbers, but the target has classes; choose a "
                 "classifier."
             )
-        if not response.classes and is_classifier(self.estimator):
+        if not response.classes and _is_of_kind("classifier", self.estimator):
             raise ArgumentError(
                 f"learner={self.name} is for classes, but the target is a number; choose a "
                 "regressor, or family='logistic'."
@@ -243,12 +245,13 @@ class DatasetNames:
 
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
-    """A trained estimator that predicts rows."""
+    """A trained estimator that predicts rows; `labels` name the datasets in messages."""
 
     estimator: Any
     names: DatasetNames
     response: Response
     name: str
+    labels: tuple[str, ...] = ()
 
     def predict(self, X: FloatArray, dataset: IntArray) -> FloatArray:
         """Return linear predictors (n, lines) of rows."""
@@ -263,13 +266,15 @@ class ForeignModel:
             raise
         except Exception as error:
             raise DataError(
-                f"Learner {self.name} failed to predict {len(X):,} rows with {columns.shape[1]} "
-                f"columns: {type(error).__name__}: {_quoted(error)}."
+                f"Learner {self.name} failed to predict {rows_in_words(dataset, self.labels)} with "
+                f"{columns.shape[1]} columns: {type(error).__name__}: {_quoted(error)}."
             ) from error
         if not np.isfinite(values).all():
             raise DataError(
                 f"Learner {self.name} predicts values that are not finite (such as "
-                f"{values[~np.isfinite(values)][0]}); choose another learner or other columns."
+                f"{values[~np.isfinite(values)][0]}) for "
+                f"{rows_in_words(dataset[~np.isfinite(values).all(axis=1)], self.labels)}; choose "
+                "another learner or other columns."
             )
         return values
 
@@ -336,6 +341,17 @@ def _shuffled(kind: str, y: FloatArray | IntArray, seed: int) -> dict[str, Any]:
         folds = KFold if kind == "continuous" or rare else StratifiedKFold
         return {"cv": folds(count, shuffle=True, random_state=seed)}
     return {"random_state": seed, "cv": count}
+
+
+def _is_of_kind(kind: str, estimator: Any) -> bool:
+    """Say whether an estimator calls itself a "regressor" or a "classifier".
+
+    One that does not derive from scikit-learn's `BaseEstimator` need not say what it is.
+    """
+    try:
+        return bool((is_classifier if kind == "classifier" else is_regressor)(estimator))
+    except AttributeError:
+        return getattr(estimator, "_estimator_type", None) == kind
 
 
 def _quoted(error: Exception) -> str:

@@ -80,10 +80,7 @@ class LearnerRows:
 
     def in_words(self) -> str:
         """Return how many rows there are, and of which datasets."""
-        present = [str(self.labels[k]) for k in np.unique(self.dataset)] if self.labels else []
-        several = f" of {len(present)} datasets ({quoted(present)})"
-        one = f" of dataset {present[0]!r}" if present else ""
-        return f"{len(self):,} rows{several if len(present) > 1 else one}"
+        return rows_in_words(self.dataset, self.labels)
 
     @property
     def lines(self) -> int:
@@ -199,6 +196,18 @@ def lines_of(response: Response) -> int:
     """Return the linear predictors of a row: one, or one for each of more than two classes."""
     count = len(response.classes)
     return count if count > 2 else 1
+
+
+def rows_in_words(dataset: IntArray, labels: tuple[str, ...]) -> str:
+    """Return how many rows there are, and of which datasets; a dataset may be `UNKNOWN`.
+
+    >>> rows_in_words(np.array([0, 0, 2]), ("a", "b", "c")), rows_in_words(np.array([0]), ())
+    ("3 rows of 2 datasets ('a', 'c')", '1 rows')
+    """
+    present = [str(labels[k]) for k in np.unique(dataset) if k != UNKNOWN] if labels else []
+    several = f" of {len(present)} datasets ({quoted(present)})"
+    one = f" of dataset {present[0]!r}" if present else ""
+    return f"{len(dataset):,} rows{several if len(present) > 1 else one}"
 
 
 def position_of(thing: Any, objects: list[Any]) -> int:

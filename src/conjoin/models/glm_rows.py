@@ -70,6 +70,12 @@ class GlmRows:
     """
 
     remote: ClassVar[bool] = False  # whether rows are elsewhere, see `models.remote_glm`
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether probabilities of single rows are known."""
+        return True
+
     family: GlmFamily
     stacks: Sequence[tuple[IntArray, PaddedRows]]
     sorted_rows: SortedRows

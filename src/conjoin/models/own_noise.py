@@ -28,6 +28,7 @@ from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray
 from conjoin.models.full import fit_full
 from conjoin.models.noise import noise_variances
+from conjoin.models.optima import Optima
 from conjoin.models.partial import (
     NOISE_BOUNDS,
     SLOPES,
@@ -81,10 +82,12 @@ class NoiseRule:
         simpler: Hyper | None = None,
         start: Hyper | None = None,
         steps: int = 100,
+        optima: Optima | None = None,
     ) -> Hyper:
         """Return what `fit_variances` returns, with the noise of each dataset."""
         relative = relative_noise(moments) if self.name == "own" else None
-        return self.apply(fit_variances(moments, family, simpler, start, steps, relative), moments)
+        found = fit_variances(moments, family, simpler, start, steps, relative, optima)
+        return self.apply(found, moments)
 
     def fit_full(self, moments: Moments, start: Hyper) -> Hyper:
         """Return a full covariance of deviations, with the noise of each dataset."""
@@ -121,12 +124,14 @@ def relative_noise(moments: Moments) -> FloatArray:
     return ratios
 
 
-def choose_noise(problem: Problem, common: Hyper) -> tuple[NoiseRule, Hyper]:
+def choose_noise(
+    problem: Problem, common: Hyper, optima: Optima | None = None
+) -> tuple[NoiseRule, Hyper]:
     """Return the rule that held-out rows prefer, and the variances under it.
 
     `common` has one noise for all. A dataset gets its own noise if that lowers its error on
     held-out rows by more than a tenth and by more than the standard error of the fall. If some
-    dataset does, "own" is tried as well.
+    dataset does, "own" is tried as well. `optima` are those of `fit_variances`.
     """
     moments = problem.moments
     if np.all(relative_noise(moments) == 1):
@@ -138,7 +143,7 @@ def choose_noise(problem: Problem, common: Hyper) -> tuple[NoiseRule, Hyper]:
     if not clear.any():
         return COMMON, common
     some = NoiseRule("some", clear)
-    own = OWN.fit(moments, SLOPES, start=common, steps=STEPS)
+    own = OWN.fit(moments, SLOPES, start=common, steps=STEPS, optima=optima)
     rise = _errors(problem, _outside(problem, OWN, own))
     rise = rise - _errors(problem, _outside(problem, some, common))
     if moments.shape[0] >= FEWEST_DATASETS:

@@ -37,6 +37,7 @@ from scipy.optimize import minimize
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.models.effort import some_datasets
+from conjoin.models.optima import Optima
 from conjoin.models.row_space import RowPosterior, Variances, row_gradient, row_posterior
 from conjoin.moments import Moments, RowMoments
 
@@ -286,24 +287,29 @@ def fit_variances(
     start: Hyper | None = None,
     steps: int = 100,
     relative: FloatArray | None = None,
+    optima: Optima | None = None,
 ) -> Hyper:
     """Return the variances of a diagonal family that maximise evidence times prior.
 
     `simpler` is a fit with one variance for all slopes, around which those of the slopes scatter.
     `start` are the variances where the search starts, by default those of `simpler`. `steps` are
     those of the optimiser at most. `relative` (K,) are known ratios of noise variances, by default
-    one for every dataset.
+    one for every dataset. With `optima` they are found to the last digits, from the optimum before
+    if there is one.
 
     With very many datasets a random part of them is used (`models.effort`).
     """
     ratios = np.ones(moments.shape) if relative is None else relative
     some = None if isinstance(moments, RowMoments) else some_datasets(moments.shape[0])
     if some is not None:
-        part = fit_variances(moments[some], family, simpler, start, steps, ratios[some])
+        part = fit_variances(moments[some], family, simpler, start, steps, ratios[some], optima)
         return replace(part, relative=ratios)
     task = _VarianceFit.of(moments, family, simpler, ratios)
     theta = task.start(simpler if start is None else start)
     options = {"maxiter": steps, "ftol": OBJECTIVE_CLOSE, "gtol": GRADIENT_CLOSE}
+    if optima is not None:
+        name = family.name if relative is None else f"{family.name}, own noise"
+        return task.hyper(optima.find(name, task.objective, theta, task.bounds, options))
     found = minimize(
         task.objective, theta, jac=True, method="L-BFGS-B", bounds=task.bounds, options=options
     )

@@ -17,7 +17,8 @@ scores      coefficients (P,), G^-1 (P, P)           two sums over squared score
 ==========  =======================================  ==========================================
 
 With "sums" a cell is a fold if `folds` is true, else the whole dataset. No answer holds anything of
-a single row; the one maximum, how far eta changes, is only told as a power of two.
+a single row; the one maximum, how far eta changes, is only told as a power of two. Probabilities of
+single rows come another way, and only from an engine of one's own (`Singles`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -64,6 +65,17 @@ class Desk(Protocol):
         """Do several pieces of work side by side, so that their questions travel together."""
 
 
+class Singles(Protocol):
+    """What knows single rows."""
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows are still there."""
+
+    def held_out(self, beta: FloatArray) -> HeldOut:
+        """Return the probabilities of rows under coefficients (F, K, P) without their fold."""
+
+
 def answer(rows: GlmRows, ask: Ask, farthest: float) -> Arrays:
     """Return the answer of one dataset: `rows` (1, F). No eta changes by more than `farthest`."""
     cells = rows if ask.folds else rows.without_folds
@@ -100,6 +112,8 @@ class RemoteGlmRows(GlmRows):
     desk : Desk
     whole : bool
         Whether sums are over all rows of a dataset instead of by fold.
+    single : Singles, optional
+        What gives the probabilities of single rows, where these may leave.
     """
 
     remote: ClassVar[bool] = True
@@ -108,6 +122,12 @@ class RemoteGlmRows(GlmRows):
     classes: FloatArray = None  # type: ignore[assignment]
     desk: Desk = None  # type: ignore[assignment]
     whole: bool = False
+    single: Singles | None = None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether probabilities of single rows may leave, and the rows are still there."""
+        return self.single is not None and self.single.has_rows
 
     @cached_property
     def without_folds(self) -> "RemoteGlmRows":
@@ -233,8 +253,10 @@ class RemoteGlmRows(GlmRows):
         raise NotImplementedError
 
     def held_out(self, beta: FloatArray, kept: BoolArray | None = None) -> HeldOut:
-        """Refuse: probabilities of single rows do not leave."""
-        raise NotImplementedError
+        """Return the probabilities of rows under coefficients (F, K, P), where these may leave."""
+        if self.single is None:
+            raise NotImplementedError
+        return self.single.held_out(beta)
 
 
 class _Newton:

@@ -18,8 +18,8 @@ low, high   ends of every column                                                
 ==========  ===================================================================  ================
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +68,8 @@ class KeptMoments:
     low, high : arrays (c,)
     batches : tuple of Batch
         What was added so far.
+    starts : mapping of str to (array, array)
+        Where searches for variances ended, and the curvature there (`models.optima`).
 
     Examples
     --------
@@ -90,6 +92,7 @@ class KeptMoments:
     low: FloatArray
     high: FloatArray
     batches: tuple[Batch, ...] = ()
+    starts: Mapping[str, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
     @classmethod
     def of_rows(
@@ -194,11 +197,16 @@ class KeptMoments:
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
             (*self.batches, *other.batches),
+            self.starts,
         )
 
     def with_batch(self, batch: Batch) -> "KeptMoments":
         """Return the same moments, with a note of the rows that made them."""
         return replace(self, batches=(*self.batches, batch))
+
+    def with_starts(self, starts: Mapping[str, tuple[FloatArray, FloatArray]]) -> "KeptMoments":
+        """Return the same moments, with where later searches start."""
+        return replace(self, starts=dict(starts))
 
 
 def change(

@@ -32,13 +32,10 @@ def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linea
     notes += adjusted_note(lines)
     judged = judged_note(lines, learner)
     if any(line["joined"] and line["verdict"] == "apart" for line in lines):
-        why = (
-            "clusters are chosen by the held-out error of all their models, not line by line."
-            if judged
-            else "a join is undone only at a stricter level that accounts for the number of joins, "
-            "and never where one model for all predicts best."
+        notes.append(
+            "Some lines say 'apart' and are joined: the method that found the clusters does not "
+            "ask for these verdicts."
         )
-        notes.append(f"Some lines say 'apart' and are joined: {why}")
     return [*notes, judged] if judged else notes
 
 

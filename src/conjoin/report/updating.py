@@ -10,6 +10,7 @@ from conjoin.text import quoted
 if TYPE_CHECKING:
     from conjoin.result.update import Groups, Move, Update, VerdictChange
 
+UNSOUND = " A join of the clusters before no longer holds."
 MOST_VERDICTS = 10  # verdicts that are listed: more do not fit on a screen
 
 
@@ -46,7 +47,7 @@ def _is(names: tuple[str, ...]) -> str:
 def _moved(move: "Move") -> str:
     return (
         f"Clusters changed from {_groups(move.before)} to {_groups(move.after)}: the error on "
-        f"held-out rows {_falls(move)}."
+        f"held-out rows {_falls(move)}.{UNSOUND if move.unsound else ''}"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from conjoin._typing import FloatArray
 from conjoin.moments.kept import Batch, KeptMoments
 from conjoin.result.arrays import array_to_plain, plain_to_array
 from conjoin.result.checked import array, fault, list_of, map_of, record, whole
@@ -23,6 +24,10 @@ def kept_to_plain(kept: KeptMoments) -> dict[str, Any]:
         **{name: array_to_plain(getattr(kept, name)) for name in ARRAYS},
         "products": array_to_plain(kept.products[..., i, j]),
         "batches": [{"rows": one.rows, "sums": one.sums} for one in kept.batches],
+        "starts": {
+            name: {"point": array_to_plain(point), "curvature": array_to_plain(curvature)}
+            for name, (point, curvature) in kept.starts.items()
+        },
     }
 
 
@@ -58,4 +63,19 @@ def kept_from_plain(
     products[..., i, j] = triangle
     products[..., j, i] = triangle
     batches = tuple(Batch(dict(one["rows"]), dict(one["sums"])) for one in values["batches"])
-    return KeptMoments(names, products=products, batches=batches, **found)
+    starts = _starts_from_plain(values.get("starts", {}))
+    return KeptMoments(names, products=products, batches=batches, starts=starts, **found)
+
+
+def _starts_from_plain(values: Mapping[str, Any]) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return where searches start; files of earlier versions have none."""
+    shape = record({"point": array(None), "curvature": array(None, None)})
+    map_of(shape)(values, "starts of kept moments")
+    found = {}
+    for name, parts in values.items():
+        point, curvature = (plain_to_array(parts[part]) for part in ("point", "curvature"))
+        finite = np.isfinite(point).all() and np.isfinite(curvature).all()
+        if curvature.shape != (len(point), len(point)) or not finite:
+            raise fault("kept moments have a start whose curvature does not fit its point")
+        found[name] = (point, curvature)
+    return found

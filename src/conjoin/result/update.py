@@ -29,6 +29,9 @@ class Move:
         Standard error of the gain.
     made : bool
         Whether the change was made.
+    unsound : bool
+        Whether a join of the clusters before no longer holds: its verdict is "apart", or its error
+        on held-out rows rises by more than its standard error. Such clusters do not stay.
     """
 
     before: Groups
@@ -36,6 +39,7 @@ class Move:
     gain: float
     standard_error: float
     made: bool
+    unsound: bool = False
 
 
 @dataclass(frozen=True)

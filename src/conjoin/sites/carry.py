@@ -20,7 +20,7 @@ from typing import Any
 from conjoin.errors import ReadError, RoundsNeededError, SilentSitesError
 from conjoin.models.remote_glm import Arrays, Ask
 from conjoin.result.checked import Fault
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites.document import ANSWER, ROUND, read_document, write_document
 from conjoin.sites.rounds import (
     Frame,
@@ -190,10 +190,11 @@ class FolderCarrier(Carrier):
 
     def _needed(self, silent: Sequence[str], number: int) -> str:
         site = silent[0]
-        left = max(USUAL_ROUNDS - number, 1)
+        left = USUAL_ROUNDS - number
+        more = f"about {left} rounds are left" if left > 1 else "a few more rounds may follow"
         return (
-            f"Round {number} is written for {len(silent)} sites ({listed(silent)}); about {left} "
-            f"rounds are left. Every site answers its file, such as: conjoin site answer TABLE "
+            f"Round {number} is written for {len(silent)} sites ({listed(silent)}); {more}. "
+            f"Every site answers its file, such as: conjoin site answer TABLE "
             f"--plan plan.json --name {site} --round {self._round(site, number).name} -o "
             f"{answer_path(self.folder, site, number).name}. Put the answers beside the rounds and "
             "run the same command again. With a folder that all sites see, --wait 600 does all "

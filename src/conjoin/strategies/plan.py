@@ -12,6 +12,7 @@ from conjoin.grouping.search import Search
 from conjoin.models.effort import LARGE, is_large, is_quick, is_small, operations
 from conjoin.models.full import fit_full
 from conjoin.models.lowrank import fit_low_rank
+from conjoin.models.optima import Optima
 from conjoin.models.own_noise import COMMON, NoiseRule, choose_noise
 from conjoin.models.partial import (
     DIAGONAL,
@@ -66,11 +67,14 @@ class Start:
         Variances of partial pooling with one variance for slopes.
     noise : NoiseRule
         How the noise of each dataset is estimated.
+    optima : Optima, optional
+        Where searches for variances start, if rows may be added later (`models.optima`).
     """
 
     problem: Problem
     hyper: Hyper
     noise: NoiseRule = COMMON
+    optima: Optima | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +89,15 @@ class Plan:
     search: Search
 
 
-def start_values(problem: Problem) -> Start:
+def start_values(problem: Problem, optima: Optima | None = None) -> Start:
     """Estimate the variances of partial pooling, and bring a likelihood near its coefficients."""
-    start = _alternate(problem, SLOPES, COMMON, steps=STEPS if problem.exact else ROUND_STEPS)
+    steps = STEPS if problem.exact else ROUND_STEPS
+    start = _alternate(problem, SLOPES, COMMON, steps=steps, optima=optima)
     # The noise of a likelihood is known. Datasets of few rows cannot have a noise of their own.
     if not problem.exact or isinstance(problem, RowLeastSquares):
         return start
-    noise, hyper = choose_noise(problem, start.hyper)
-    return Start(problem, hyper, noise)
+    noise, hyper = choose_noise(problem, start.hyper, optima)
+    return Start(problem, hyper, noise, optima)
 
 
 def _alternate(
@@ -102,11 +107,12 @@ def _alternate(
     simpler: Hyper | None = None,
     *,
     steps: int,
+    optima: Optima | None = None,
 ) -> Start:
     """Estimate variances and move a likelihood's moments in turns: each depends on the other."""
     hyper = None
     for _ in range(ROUNDS):
-        hyper = noise.fit(problem.moments, family, simpler, start=hyper, steps=steps)
+        hyper = noise.fit(problem.moments, family, simpler, hyper, steps, optima)
         nearer = problem.near(coefficients(problem.moments, hyper))
         if nearer is problem:
             break
@@ -175,7 +181,7 @@ def _all_variances(start: Start, intercept: bool) -> tuple[dict[str, Hyper], Hyp
 
 def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:
     """Estimate the variances of partial pooling by family, from the simplest family on."""
-    problem, moments = start.problem, start.problem.moments
+    problem, moments, optima = start.problem, start.problem.moments, start.optima
     steps = STEPS if operations(moments) < LARGE else LARGE_STEPS
     simpler: Hyper | None = None
     found: dict[str, Hyper] = {}
@@ -185,8 +191,11 @@ def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:
         if family is SLOPES:
             hyper = start.hyper
         elif family is DIAGONAL:  # which may lead far from where slopes share one variance
-            hyper = _alternate(problem, family, start.noise, simpler, steps=steps).hyper
+            found_there = _alternate(
+                problem, family, start.noise, simpler, steps=steps, optima=optima
+            )
+            hyper = found_there.hyper
         else:
-            hyper = fit_variances(moments, family, simpler, steps=steps)
+            hyper = fit_variances(moments, family, simpler, steps=steps, optima=optima)
         found[family.name] = simpler = hyper
     return found
