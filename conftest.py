@@ -11,6 +11,7 @@ import pytest
 
 from conjoin.engine import learner_choice
 
+pytest_plugins = ["tests.timing"]
 ROOM = "src/conjoin/representations"
 
 collect_ignore = [] if find_spec("torch") else [f"{ROOM}/torch", f"{ROOM}/networks.py"]

@@ -2,6 +2,7 @@
 
 python -m scripts.campaign --cases 300 --seed 0      # prints faults, each with its smallest case
 python -m scripts.campaign --case 17                 # one case again, with the whole trace
+python -m scripts.campaign --cases 300 --learners    # of these the cases with a learner alone
 python -m scripts.campaign --cases 200000 --store    # writes tests/campaign/last.json
 
 A run that starts where the stored one ends is added to it, unless a case broke the promise.
@@ -16,7 +17,7 @@ from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.campaign.cases import Case, draw
+from tests.campaign.cases import LEARNERS_EACH, Case, draw
 from tests.campaign.promise import KEPT, Outcome, try_case
 from tests.campaign.shrink import shrink
 
@@ -34,6 +35,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="a longer case hangs")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so many")
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--learners", action="store_true", help="only cases with a learner")
     parser.add_argument("--store", action="store_true")
     given = parser.parse_args()
     if given.case is not None:
@@ -43,6 +45,8 @@ def main() -> int:
     kinds: Counter[str] = Counter()
     refusals: Counter[str] = Counter()
     seeds = range(given.seed, given.seed + given.cases)
+    if given.learners:
+        seeds = range(-(-given.seed // LEARNERS_EACH) * LEARNERS_EACH, seeds.stop, LEARNERS_EACH)
     for case, outcome in run(seeds, given.workers, given.seconds):
         kinds[outcome.kind] += 1
         if outcome.kind == "refused":

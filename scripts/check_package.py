@@ -3,6 +3,9 @@
 Nothing of the repository is on the path there. Without extras the core must work, and each extra
 must bring what it promises. The extra `nn` (torch, large) is tried with `--all`. The bill of
 materials of the core is written to `build/`, and its licences are checked.
+
+The wheel has an environment of its own. The source distribution and the extras come on top of it:
+each in a folder that sees the core and nothing of the others, so the core is installed once.
 """
 
 import os
@@ -94,7 +97,7 @@ def run(*command: str | Path, **options: object) -> None:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """Build wheel and source distribution, and check what is in them."""
+    """Build wheel and source distribution, and check what is in them and what they need."""
     run(sys.executable, "-m", "hatchling", "build", "-d", folder, cwd=ROOT)
     wheel, sdist = next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
     with zipfile.ZipFile(wheel) as archive:
@@ -103,13 +106,43 @@ def build(folder: Path) -> tuple[Path, Path]:
         assert needed in names, f"the wheel lacks {needed}"
     assert not [name for name in names if name.startswith(("tests/", "scripts/"))]
     with tarfile.open(sdist) as archive:
-        inside = {Path(name).name for name in archive.getnames()}
-    assert {"pyproject.toml", "LICENSE", "README.md"} <= inside
+        inside = {Path(name).name: name for name in archive.getnames()}
+        described = archive.extractfile(inside["PKG-INFO"])
+        assert described is not None
+        told = described.read().decode()
+    assert {"pyproject.toml", "LICENSE", "README.md"} <= set(inside)
+    with zipfile.ZipFile(wheel) as archive:
+        same = archive.read(next(n for n in names if n.endswith(".dist-info/METADATA"))).decode()
+    assert needs(told) == needs(same), "wheel and source distribution need other packages"
     return wheel, sdist
 
 
-def environment(folder: Path, *packages: str, pins: str = "constraints.txt") -> Path:
-    """Make an environment with packages and nothing else; return its Python."""
+def needs(metadata: str) -> list[str]:
+    """Return the lines that name what a distribution needs; there is at least one."""
+    found = [line for line in metadata.splitlines() if line.startswith("Requires-")]
+    assert found, "the metadata name no requirement"
+    return found
+
+
+def environment(folder: Path, *packages: str, core: Path | None = None) -> Path:
+    """Make an environment with packages and nothing else, or on top of another; return its Python.
+
+    Files are compiled when they are loaded, and pip stays outside: both would take longer than what
+    is tried.
+    """
+    venv.create(folder)
+    python = folder / "bin" / "python"
+    if core is not None:
+        own, below = (next((one / "lib").glob("python*/site-packages")) for one in (folder, core))
+        (own / "core.pth").write_text(f"{below}\n")
+    pip = (sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check")
+    pins = ("--constraint", ROOT / "constraints.txt")
+    run(*pip, "install", "--quiet", "--no-compile", *pins, *packages)
+    return python
+
+
+def whole_environment(folder: Path, *packages: str, pins: str) -> Path:
+    """Make an environment as users do, with pip and compiled files; return its Python."""
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
     pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
@@ -117,11 +150,28 @@ def environment(folder: Path, *packages: str, pins: str = "constraints.txt") -> 
     return python
 
 
-def try_extra(folder: Path, wheel: Path, extra: str, code: str) -> None:
-    """Install an extra, run its code, and run the tests that need it."""
-    packages, pins = [f"{wheel}[{extra}]"], CONSTRAINTS.get(extra, "constraints.txt")
-    tools = ["pytest", "hypothesis"] if extra in TESTS else []
-    python = environment(folder / extra, *packages, *tools, pins=pins)
+def try_core(folder: Path, source: Path, *how: str, core: Path | None = None) -> Path:
+    """Install a wheel or a source distribution, try it, and return its environment."""
+    place = folder / source.suffix
+    python = environment(place, *how, str(source), core=core)
+    own = f"import conjoin\nassert {str(place)!r} in conjoin.__file__, conjoin.__file__"
+    run(python, "-c", f"{own}\n{CORE}", cwd=folder)
+    run(place / "bin" / "conjoin", "--version", cwd=folder)
+    print(f"{source.name}: the core works in an empty environment", flush=True)
+    return place
+
+
+def try_extra(folder: Path, wheel: Path, extra: str, code: str, core: Path) -> None:
+    """Install an extra, run its code, and run the tests that need it.
+
+    An extra with constraints of its own has a whole environment: its programs start others there.
+    """
+    pins, tools = CONSTRAINTS.get(extra), ["pytest", "hypothesis"] if extra in TESTS else []
+    packages = [f"{wheel}[{extra}]", *tools]
+    if pins:
+        python = whole_environment(folder / extra, *packages, pins=pins)
+    else:
+        python = environment(folder / extra, *packages, core=core)
     run(python, "-c", code, cwd=folder)
     if extra in TESTS:
         env = {**os.environ, "CONJOIN_FLOWER_NET": "1"}  # Flower's own processes, for real
@@ -133,19 +183,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel, sdist = build(folder)
-        for source in (wheel, sdist):
-            python = environment(folder / source.suffix, str(source))
-            run(python, "-c", CORE, cwd=folder)
-            run(folder / source.suffix / "bin" / "conjoin", "--version", cwd=folder)
-            print(f"{source.name}: the core works in an empty environment", flush=True)
+        core = try_core(folder, wheel)
+        # What it needs is what the wheel needs (`build`), and that is there.
+        try_core(folder, sdist, "--no-deps", "--ignore-installed", core=core)
         bill = ROOT / "build" / f"{wheel.name.split('-py3')[0]}.cdx.json"
         chain = ROOT / "scripts" / "supply_chain.py"
-        run(folder / wheel.suffix / "bin" / "python", "-I", chain, "--bill", bill, cwd=folder)
+        run(core / "bin" / "python", "-I", chain, "--bill", bill, cwd=folder)
         print(f"bill of materials: {bill.relative_to(ROOT)}", flush=True)
         for extra, code in EXTRAS.items():
             if extra == "nn" and "--all" not in sys.argv:
                 continue
-            try_extra(folder, wheel, extra, code)
+            try_extra(folder, wheel, extra, code, core)
             print(f"conjoin[{extra}] works", flush=True)
     return 0
 

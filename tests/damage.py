@@ -3,7 +3,7 @@
 import copy
 import json
 
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 
 # What a value is replaced by. Names and numbers of other kinds, sizes and ranges.
 OTHERS = (None, True, -1, 0, 10**9, 10**400, 1e308, -1e308, "", "nan", "x" * 50, [], {}, [[]],

@@ -127,19 +127,24 @@ def _rank_scaled(R: FloatArray, full: BoolArray) -> IntArray:
 
 def inverse(G: FloatArray) -> FloatArray:
     """Return the inverse of each matrix, Moore-Penrose where columns are dependent."""
-    return inverse_and_rank(G)[0]
+    return _inverse_of(G)[0]
 
 
 def inverse_and_rank(G: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return inverses, Moore-Penrose where columns are dependent, and ranks."""
+    result, R, full = _inverse_of(G)
+    return result, _rank_scaled(R, full)
+
+
+def _inverse_of(G: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return inverses, R, and where all columns are independent."""
     R, unit = _unit_diagonal(G)
     result, full = _scaled_inverse(R)
     result *= unit[..., :, None]
     result *= unit[..., None, :]
-    ranks = _rank_scaled(R, full)
-    if not np.all(full):
-        result[~full] = _moore_penrose(G[~full], ranks[~full])
-    return result, ranks
+    if not full.all():
+        result[~full] = _moore_penrose(G[~full], _rank_scaled(R, full)[~full])
+    return result, R, full
 
 
 def definite_inverse(M: FloatArray) -> FloatArray:

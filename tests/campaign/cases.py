@@ -45,9 +45,12 @@ NAMES = (
 METHODS = ("auto",) * 12 + ("risk", "evidence", "validated", "chow", "bic", "kmeans")
 STRATEGIES = ("auto",) * 6 + ("best", "separate", "clusters", "pooled", "partial", "full")
 PAIR_METHODS = ("risk", "risk", "risk", "gcv", "validated", "bound", "direct")
-# Learners other than lines, and features learned before: one case in LEARNERS_EACH and
-# FEATURES_EACH, since training takes a second or so.
-LEARNERS, LEARNERS_EACH = ("boosting", "tree", "forest", "ridge", "auto"), 60
+# Learners other than lines: the cases whose number is a multiple of LEARNERS_EACH. Features learned
+# before: one case in FEATURES_EACH, since training takes a second or so.
+LEARNERS = (
+    *("boosting",) * 4, *("tree",) * 4, *("neighbours",) * 3, "forest", "ridge", "auto",
+)  # fmt: skip
+LEARNERS_EACH = 10
 FEATURES, FEATURES_EACH = ("splines", "squares", "mlp1"), 200
 # What is asked of a result, one after another; "load" goes on with the result that a file holds.
 STEPS = (
@@ -127,20 +130,21 @@ def draw(seed: int) -> Case:
         target = one(("boolean", "classes"))
     p = int(one((1, 1, 1, 2, 2, 3)))
     columns = tuple("normal" if rng.random() < 0.65 else one(COLUMNS) for _ in range(p))
-    wild = one((0.0, 0.0, 0.0, 0.2, 0.6))
-    datasets = 2 if face == "compare" else int(one((2, 2, 2, 2, 3, 3, 5)))
+    learns = seed % LEARNERS_EACH == 0
+    wild = one((0.0, 0.0, 0.0, 0.2, 0.6)) if not learns else one((0.0, 0.5, 0.8))
+    datasets = 2 if face == "compare" else int(one((2, 2, 2, 2, 2, 2, 2, 3, 3, 5)))
     if face in ("regressor", "classifier") and rng.random() < 0.15:
         datasets = 1
     strange = rng.random() < 0.12
     steps = [one(STEPS) for _ in range(3)]
-    if rng.random() < 0.08:
+    if rng.random() < 0.03:
         steps.insert(int(rng.integers(4)), one(LONG_STEPS))
     return Case(
         seed=seed,
         face=face,
-        container=one(RARE_CONTAINERS) if rng.random() < 0.01 else one(CONTAINERS),
+        container=one(RARE_CONTAINERS) if rng.random() < 0.004 else one(CONTAINERS),
         datasets=datasets,
-        rows=int(one((1, 2, 3, 4, 5, 6, 8, 8, 12, 20))),
+        rows=int(one((8, 12, 20) if learns else (1, 2, 3, 4, 5, 6, 8, 8, 12, 20))),
         ragged=bool(rng.random() < 0.3),
         columns=columns,
         column_powers=tuple(power(wild) for _ in range(p)),
@@ -152,15 +156,15 @@ def draw(seed: int) -> Case:
         weights=one(WEIGHTS),
         names=tuple(one(NAMES) for _ in range(datasets)) if strange else (),
         column_names=tuple(one(NAMES) for _ in range(p)) if strange and rng.random() < 0.5 else (),
-        learner=one(LEARNERS) if rng.random() < 1 / LEARNERS_EACH else "linear",
+        learner=one(LEARNERS) if learns else "linear",
         features=one(FEATURES) if rng.random() < 1 / FEATURES_EACH else "",
-        method=one(PAIR_METHODS) if face == "compare" else one(METHODS),
+        method=one((PAIR_METHODS if face == "compare" else METHODS)[: 3 if learns else None]),
         strategy=one(STRATEGIES),
         verdict=one(("robust", "robust", "gaussian")),
         missing=one(("indicator", "indicator", "median", "drop")),
         weigh_by=one(("datasets", "rows")),
-        folds=int(one((2,) * 12 + (3, 3, 5, 40))),
-        intercept=bool(rng.random() < 0.85),
+        folds=int(one((2,) * 28 + (3, 3, 5, 40))),
+        intercept=bool(rng.random() < (0.98 if learns else 0.85)),
         robust=bool(rng.random() < 0.1),
         time=bool(rng.random() < 0.1),
         repeat=bool(rng.random() < 0.06),

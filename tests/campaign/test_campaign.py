@@ -145,6 +145,15 @@ FOUND = {
         quirk="rare",
         intercept=False,
     ),
+    "a learner and two folds: no row is outside both": Case(
+        seed=130, datasets=3, target="count", learner="tree"
+    ),
+    "means of datasets beyond single precision, for trees of scikit-learn": Case(
+        seed=870, datasets=3, rows=30, columns=("nearly copy",), quirk="wild", learner="tree"
+    ),
+    "a class with fewer rows than the folds of an encoder": Case(
+        seed=1800, rows=30, columns=("one dataset only",), target="boolean", learner="tree"
+    ),
 }
 
 

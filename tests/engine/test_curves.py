@@ -1,14 +1,25 @@
 """Lines with a smooth curve for each dataset."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
+from conjoin.api.request import Request
 from conjoin.engine import curves, entries
+from conjoin.engine.learning import CURVE_GROUPS, groups_and_past
+from conjoin.engine.study import make_study
 from conjoin.learners.boosting import Boosting
+from conjoin.learners.columns import LearnerColumns
+from conjoin.learners.forward import forward_groups
+from conjoin.learners.rows import Past
+from conjoin.models.partial import fit_variances
 from conjoin.moments import folds
+from conjoin.moments.forward import plan_forward
+from conjoin.tables import collect
 
 QUICK = Boosting(rounds=20, leaves=8)
 
@@ -71,3 +82,41 @@ def test_many_rows_are_worked_on_in_parts(found, walks, monkeypatch):
     again = conjoin.partition(walks[0], target="y", by="name", learner=QUICK)
     assert_allclose(again.predict(walks[1]), found.predict(walks[1]), rtol=1e-6)
     assert again.errors["curves"].error == pytest.approx(found.errors["curves"].error)
+
+
+def test_curves_are_judged_on_the_folds_of_lines(walks):
+    table = collect(walks[0], target="y", by="name")
+    study = make_study(table, Request(target="y", by="name"))
+    group, past = groups_and_past(study, CURVE_GROUPS)
+    assert past is None
+    assert np.array_equal(group, study.dealt.fold)
+
+
+@pytest.mark.parametrize("fit", [curves._fit_rows, curves._fit_moments])
+def test_ordered_in_time_no_curve_has_seen_what_comes_later(walks, fit):
+    """Later targets change, and predictions of earlier rows by given variances stay."""
+    table = collect(walks[0], target="y", by="name")
+    study = make_study(table, Request(target="y", by="name"))
+    year = table.X[:, list(table.features).index("year")]
+    plan = plan_forward(year, 3)
+    group, past = forward_groups(plan, study.dealt.rank, 3)
+    columns = LearnerColumns.of(table.schema)
+    design = curves._Design.of(year, columns.names.index("year"))
+
+    def held_out(y, seen):
+        rows = curves._Rows(replace(table, y=y), study, columns, group, seen)
+        return fit(rows, hyper, design)[0]
+
+    rows = curves._Rows(table, study, columns, group, past)
+    family = curves._family(rows.p, len(design.knots), each=False)
+    hyper = fit_variances(curves._all_rows(rows.of(np.arange(60), design)), family, steps=3)
+    last = plan.latest == len(plan.origins) - 1
+    later = np.where(last, table.y + 9, table.y)
+    assert_allclose(held_out(later, past), held_out(table.y, past), rtol=1e-9)
+    moved = held_out(later, all_others(group)) - held_out(table.y, all_others(group))
+    assert np.any(np.abs(moved[~last]) > 1)
+
+
+def all_others(group):
+    groups = int(group.max()) + 1
+    return Past(group, ~np.eye(groups, dtype=bool), groups)

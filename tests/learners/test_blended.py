@@ -14,7 +14,7 @@ from conjoin.learners.blended import LEAST_WEIGHT, Blended, BlendedModel, blende
 from conjoin.learners.boosting import Boosting
 from conjoin.learners.rows import UNKNOWN, LearnerRows
 from conjoin.models.row_losses import row_losses
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 
 GROUP = np.arange(300) % 5
 

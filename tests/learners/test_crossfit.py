@@ -20,6 +20,17 @@ def test_nested_columns_see_neither_the_row_nor_the_group():
     assert np.array_equal(found.nested[1][GROUP == 1], found.held_out[GROUP == 1])
 
 
+def test_two_groups_are_nested_in_halves():
+    rows, group = rows_of(), GROUP % 2
+    found = predict_column(LEARNER, rows, group, nested=True)
+    settings = LEARNER.hastened(found.settings)
+    inside = np.nonzero(group == 1)[0]
+    by_hand = LEARNER.fit(rows.take(inside[::2]), settings)
+    expected = by_hand.predict(rows.X[inside[1::2]], rows.dataset[inside[1::2]])
+    assert np.array_equal(found.nested[0][inside[1::2]], expected)
+    assert np.array_equal(found.nested[1][inside], found.held_out[inside])
+
+
 def test_without_nesting_there_is_one_column():
     found = predict_column(LEARNER, rows_of(), GROUP, nested=False)
     assert found.nested == ()

@@ -14,7 +14,7 @@ from conjoin.errors import ConjoinWarning, ReadError
 from conjoin.learners.boosting import Boosting, MissingLibraryError
 from conjoin.learners.grouped import GroupedModel
 from conjoin.learners.stored import learner_from_plain, learner_to_plain
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 
 
 @pytest.fixture

@@ -26,10 +26,15 @@ def folder(tmp_path_factory):
     return path
 
 
-def test_a_page_beside_the_result_and_from_its_file(folder):
+@pytest.fixture(scope="module")
+def done(folder):
     arguments = ["partition", "long.csv", "-t", "y", "-b", "store"]
     done = run(*arguments, "--report", "page.html", "--save", "model.json", cwd=folder)
     assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_a_page_beside_the_result_and_from_its_file(folder, done):
     assert "Report written to page.html" in done.stdout
     page = (folder / "page.html").read_text(encoding="utf-8")
     command = "conjoin partition long.csv --target y --by store --report report.html"
@@ -39,8 +44,7 @@ def test_a_page_beside_the_result_and_from_its_file(folder):
     assert (folder / "again.html").read_text(encoding="utf-8") == page
 
 
-def test_bars_on_the_terminal(folder):
-    done = run("partition", "long.csv", "-t", "y", "-b", "store", cwd=folder)
+def test_bars_on_the_terminal(done):
     lines = [line for line in done.stdout.splitlines() if "██" in line or "##" in line]
     assert len(lines) >= 7
 

@@ -11,8 +11,8 @@ import conjoin
 from conjoin.datasets import make_clusters
 from conjoin.families import Response
 from conjoin.result.assigning import losses_of
+from conjoin.result.document import checksum
 from conjoin.result.fits import LinearFit, LogisticFit
-from conjoin.result.store import checksum
 
 
 def make_shops(shops=16, rows=40, seed=0, target="number"):

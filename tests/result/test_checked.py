@@ -10,7 +10,7 @@ import conjoin
 from conjoin.errors import ConjoinError, ReadError
 from conjoin.report.facts import facts
 from conjoin.report.html import render
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from tests.damage import damaged, flipped, hostile_texts, places, text_of
 
 

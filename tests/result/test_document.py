@@ -6,8 +6,7 @@ import os
 import pytest
 
 from conjoin.errors import ReadError
-from conjoin.result.document import read_bytes, read_content, reason_of
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum, read_bytes, read_content, reason_of
 
 
 def test_content_is_that_of_the_file(path):

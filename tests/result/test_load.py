@@ -8,8 +8,8 @@ import pytest
 
 import conjoin
 from conjoin.errors import ArgumentError, ReadError
+from conjoin.result.document import checksum
 from conjoin.result.load import load_with_extra
-from conjoin.result.store import checksum
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -6,7 +6,7 @@ import pytest
 
 import conjoin
 from conjoin.errors import ArgumentError, DataError, ReadError
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites import export, make_plan
 from conjoin.sites.private_export import bounds_of, noise_in
 from conjoin.sites.receive import receive

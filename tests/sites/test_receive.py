@@ -6,8 +6,8 @@ import pytest
 
 import conjoin
 from conjoin.errors import ConjoinError
+from conjoin.result.document import checksum
 from conjoin.result.partition import Partition
-from conjoin.result.store import checksum
 from conjoin.sites import export, make_plan
 from conjoin.sites.receive import receive
 from tests.sites.clinics import (

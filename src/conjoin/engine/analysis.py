@@ -341,12 +341,12 @@ class Analysis:
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and with others."""
-        return self._verdicts.alternatives_of(name)
+        return self._verdicts.alternatives_of(name, self.steps)
 
     @property
     def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
         """The same for every dataset."""
-        return self._once("alternatives", self._verdicts.all_alternatives)
+        return self._once("alternatives", lambda: self._verdicts.all_alternatives(self.steps))
 
     # --- the report ------------------------------------------------------------------------------
 

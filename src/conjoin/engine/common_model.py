@@ -14,7 +14,7 @@ from predictions alone, so it works for any learner.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtri
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.engine.entries import Rows
@@ -134,7 +134,7 @@ def _importance(
         parts = c * (change - rise)
         size = 2.0 ** np.frexp(np.abs(parts).max())[1]  # losses of 1e240 have no squares
         spread = float(np.sqrt(np.sum((parts / size) ** 2)) / c.sum() * size)
-        half = float(norm.ppf((1 + LEVEL) / 2)) * spread
+        half = float(ndtri((1 + LEVEL) / 2)) * spread
         found[name] = Importance(rise, (rise - half, rise + half))
     return dict(sorted(found.items(), key=lambda item: -item[1].rise))
 
@@ -272,6 +272,6 @@ def _departure(
         columns.shown(j, parts.middles[kept]),
         tuple(map(int, n)),
         tuple(map(float, mean)),
-        tuple(map(float, norm.ppf((1 + LEVEL) / 2) * error)),
-        float(chi2.sf(np.sum((mean / error) ** 2), len(kept))),
+        tuple(map(float, ndtri((1 + LEVEL) / 2) * error)),
+        float(chdtrc(len(kept), np.sum((mean / error) ** 2))),
     )

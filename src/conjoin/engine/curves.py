@@ -11,9 +11,10 @@ the space of rows (`models.row_space`), and variances are those of the best evid
 take less room than rows, they stand for them, and designs are made for some datasets at a time.
 """
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from zlib import crc32
 
 import numpy as np
@@ -23,7 +24,7 @@ from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.curves import MOST_KNOTS, CurveModel, kernel, knots_of, whitening
-from conjoin.learners.rows import group_count
+from conjoin.learners.rows import Past, group_count
 from conjoin.models.partial import (
     Family,
     Hyper,
@@ -104,6 +105,7 @@ class _Rows:
     study: Study
     columns: LearnerColumns
     group: IntArray
+    past: Past
 
     @property
     def p(self) -> int:
@@ -112,7 +114,12 @@ class _Rows:
 
     @property
     def groups(self) -> int:
-        return group_count(self.group)
+        return len(self.past.sees)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells of rows, some of which train for each group."""
+        return int(self.past.sees.shape[1])
 
     def values(self, column: int) -> FloatArray:
         """Return a column of the learner (N,)."""
@@ -131,7 +138,7 @@ class _Rows:
             Z = np.concatenate([Z, phi], axis=1)
         starts = np.append(0, np.cumsum(sizes))
         t, weights = basis.response(self.table.y[own]), self.table.weights[own]
-        return RowFolds(Z, t, weights, starts, self.group[own], self.groups)
+        return RowFolds(Z, t, weights, starts, self.past.cell[own], self.cells)
 
     def sample(self, rows: int) -> IntArray:
         """Return datasets, drawn by their names, with so many rows or all."""
@@ -148,13 +155,21 @@ class _Rows:
 
 
 def find_curves(
-    table: DatasetCollection, study: Study, columns: LearnerColumns, group: IntArray
+    table: DatasetCollection,
+    study: Study,
+    columns: LearnerColumns,
+    group: IntArray,
+    past: Past | None = None,
 ) -> Curves | None:
     """Return lines with curves of the best column; None where no column's curves are worth it.
 
-    `group` (n,) numbers the rows that are held out together.
+    `group` (n,) numbers the rows that are held out together, `past` says what is seen outside them
+    where rows are ordered in time. Else all other groups are.
     """
-    rows = _Rows(table, study, columns, group)
+    if past is None:
+        groups = group_count(group)
+        past = Past(group, ~np.eye(groups, dtype=bool), groups)
+    rows = _Rows(table, study, columns, group, past)
     work = len(table.y) * (rows.p + MOST_KNOTS) ** 2
     if not study.given.exact or rows.p > MOST_COLUMNS or work > MOST_OPERATIONS:
         return None
@@ -225,7 +240,7 @@ def _fit(rows: _Rows, hyper: Hyper, design: _Design) -> Curves:
 
 def moments_are_small(rows: _Rows, design: _Design) -> bool:
     """Say whether moments of all groups take less room than the rows."""
-    cells = len(rows.table.names) * rows.groups
+    cells = len(rows.table.names) * rows.cells
     return bool(cells * (rows.p + len(design.knots)) < len(rows.table.y))
 
 
@@ -234,34 +249,34 @@ def _fit_rows(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return held-out predictions (N,), coefficients (K, columns) and their centre (columns,)."""
     wide = rows.of(np.arange(len(rows.table.names)), design)
-    outside = [coefficients(wide.take(wide.fold != f), hyper) for f in range(rows.groups)]
+    outside = [coefficients(wide.take(rows.past.trains(g)), hyper) for g in range(rows.groups)]
     post = posterior_of_rows(_all_rows(wide), hyper)
-    return _held_out(wide, np.stack(outside)), post.coefficients(), post.mu
+    return _held_out(wide, rows.group, np.stack(outside)), post.coefficients(), post.mu
 
 
 def _fit_moments(
     rows: _Rows, hyper: Hyper, design: _Design
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Do the same with moments of groups; no more than a part of the rows has a design at once."""
+    """Do the same with moments of cells; no more than a part of the rows has a design at once."""
     each = (
-        fold_moments(part.Z, part.t, part.weights, part.starts, part.fold, rows.groups)
+        fold_moments(part.Z, part.t, part.weights, part.starts, part.fold, rows.cells)
         for part in rows.parts(design)
     )
-    groups = Moments.filled(len(rows.table.names), each)
-    total = groups.union(axis=1)
-    outside = np.stack([coefficients(total - groups[:, f], hyper) for f in range(rows.groups)])
-    post = posterior(total, hyper)
+    cells = Moments.filled(len(rows.table.names), each)
+    seen = (reduce(operator.add, (cells[:, c] for c in np.flatnonzero(s))) for s in rows.past.sees)
+    outside = np.stack([coefficients(one, hyper) for one in seen])
+    post = posterior(cells.union(axis=1), hyper)
     beta, mu = post.beta, post.mu
-    del groups, total, post  # with many datasets they take as much as the rows
-    held_out, first = [], 0
+    del cells, seen, post  # with many datasets they take as much as the rows
+    held_out, first, row = [], 0, 0
     for part in rows.parts(design):
-        last = first + part.shape[0]
-        held_out.append(_held_out(part, outside[:, first:last]))
-        first = last
+        last, end = first + part.shape[0], row + len(part.t)
+        held_out.append(_held_out(part, rows.group[row:end], outside[:, first:last]))
+        first, row = last, end
     return np.concatenate(held_out), beta, mu
 
 
-def _held_out(rows: RowFolds, outside: FloatArray) -> FloatArray:
-    """Return what fits outside groups (F, K, columns) predict for the rows of their group (N,)."""
-    found: FloatArray = np.einsum("ij,ij->i", rows.Z, outside[rows.fold, rows.dataset])
+def _held_out(rows: RowFolds, group: IntArray, outside: FloatArray) -> FloatArray:
+    """Return what fits outside groups (G, K, columns) predict for the rows of their group (N,)."""
+    found: FloatArray = np.einsum("ij,ij->i", rows.Z, outside[group, rows.dataset])
     return found

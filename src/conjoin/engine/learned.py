@@ -54,6 +54,7 @@ from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
+from conjoin.result.values import Alternative, first_joins
 from conjoin.strategies import reference
 from conjoin.strategies.improvement import HeldOut
 
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
     from conjoin.result.stability import Stability
-    from conjoin.result.values import Alternative, Estimate, Merge
+    from conjoin.result.values import Estimate, Merge
 
 Value = TypeVar("Value")
 # Strategies of the analysis that is shown, beside those with a learner.
@@ -387,9 +388,13 @@ class LearnedAnalysis:
     ) -> "tuple[Alternative, ...]":
         """Return joins of a dataset; those that are lines of the ledger have its verdict."""
         names, labels = self.main.facts.names, self.main.chosen.labels
+        cluster, joins = dict(zip(names, labels))[name], first_joins(self.ledger(None))
         found = []
         for line in lines:
-            others = tuple(n for n, c in zip(names, labels) if c == line.cluster and n != name)
+            if line.cluster == cluster:
+                found.append(Alternative.own(line.cluster, name, joins[name]))
+                continue
+            others = tuple(n for n, c in zip(names, labels) if c == line.cluster)
             known = self._judged().verdicts.get(frozenset([(name,), tuple(sorted(others))]))
             kept = known is None and not self._sole_judge
             found.append(line if kept else judged_alternative(line, known))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
+from conjoin.engine.curves import FEW_ROWS as FEW_CURVE_ROWS
 from conjoin.engine.curves import find_curves
 from conjoin.engine.study import Study
 from conjoin.execution import give_back_memory
@@ -30,6 +31,10 @@ from conjoin.tables import DatasetCollection
 # Groups of rows that are held out together. Each is a model of its own; five leave four fifths of
 # the rows for training and are what LightGBM's own cross-validation has by default.
 GROUPS = 5
+# The same for curves up to `FEW_CURVE_ROWS` rows: as many as lines have by default. A fit takes
+# milliseconds, and the error of a curve between neighbours falls steeply with their distance, so
+# models of four fifths of the rows would say too little about one of all rows.
+CURVE_GROUPS = 10
 # Rows up to which columns are nested in validation: there one level would flatter (see
 # `learners.crossfit`), and models of few rows are quick. Datasets with fewer rows than FEW_OWN on
 # average are nested whatever the number of rows.
@@ -179,19 +184,22 @@ def held_out_groups(study: Study) -> IntArray:
     return groups_and_past(study)[0]
 
 
-def groups_and_past(study: Study) -> tuple[IntArray, Past | None]:
-    """Return the group (n,) of every row, and what models see where rows are ordered in time."""
+def groups_and_past(study: Study, most: int = GROUPS) -> tuple[IntArray, Past | None]:
+    """Return the group (n,) of every row, and what models see where rows are ordered in time.
+
+    There are at most so many groups of folds, or of origins.
+    """
     dealt = study.dealt
     assert dealt is not None  # a learner reads rows
     if dealt.forward is not None:
-        return forward_groups(dealt.forward, dealt.rank, GROUPS)
-    return group_of_folds(study).astype(np.int8)[dealt.fold], None
+        return forward_groups(dealt.forward, dealt.rank, most)
+    return group_of_folds(study, most).astype(np.int8)[dealt.fold], None
 
 
-def group_of_folds(study: Study) -> IntArray:
-    """Return the group (F,) of every fold."""
+def group_of_folds(study: Study, most: int = GROUPS) -> IntArray:
+    """Return the group (F,) of every fold; there are at most so many."""
     folds = int(study.given.folds.shape[1])
-    return groups_of_folds(np.arange(folds), folds, min(GROUPS, folds))
+    return groups_of_folds(np.arange(folds), folds, min(most, folds))
 
 
 def enough_rows(table: DatasetCollection, study: Study) -> bool:
@@ -238,7 +246,8 @@ def learn_columns(
     report(last, 1, 1)
     done = {name: task.in_table_order(one) for name, one in found.items()}
     group = held_out_groups(study)
-    curves = None if keep else find_curves(table, study, task.columns, group)
+    held_out = groups_and_past(study, CURVE_GROUPS if n <= FEW_CURVE_ROWS else GROUPS)
+    curves = None if keep else find_curves(table, study, task.columns, *held_out)
     give_back_memory()
     if curves is None:
         return LearnedColumns(narrow, group, done)

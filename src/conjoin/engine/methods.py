@@ -17,7 +17,7 @@ from conjoin.engine.finished import validated_search
 from conjoin.grouping import baselines
 from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
-from conjoin.grouping.refine import Join, Refined, refine, tree_joins
+from conjoin.grouping.refine import Join, Refined, make_sound, refine, tree_joins
 from conjoin.grouping.search import FindPartition, Search, evidence, evidence_partition
 from conjoin.models.effort import is_large, is_small
 from conjoin.models.noise import noise_variances
@@ -97,15 +97,18 @@ class Candidates:
 
     def refine(self, labels: IntArray) -> Refined:
         """Return the partition with joins that hold on held-out rows."""
-
-        def apart(pairs: Sequence[Join]) -> BoolArray:
-            answers, _ = self.judge.verdicts(pairs, delta=self.delta, interval=False)
-            return np.array([answer == "apart" for answer in answers], dtype=bool)
-
-        search = self.search
-        rows = self.moments.n
+        search, rows = self.search, self.moments.n
         tree = tree_joins(search.tree)
-        return refine(labels, rows, tree, search.near, self.joins.changes, apart)
+        return refine(labels, rows, tree, search.near, self.joins.changes, self._apart)
+
+    def make_sound(self, labels: IntArray) -> Refined:
+        """Return the same without further joins: a cluster stays, or is split."""
+        tree = tree_joins(self.search.tree)
+        return make_sound(labels, self.moments.n, tree, self.joins.changes, self._apart)
+
+    def _apart(self, pairs: Sequence[Join]) -> BoolArray:
+        answers, _ = self.judge.verdicts(pairs, delta=self.delta, interval=False)
+        return np.array([answer == "apart" for answer in answers], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +155,12 @@ class PartitionMethod:
     find_outside: FindPartition | None
 
 
-def fitted(labels: IntArray, candidates: Candidates) -> Chosen:
+def fitted(
+    labels: IntArray, candidates: Candidates, joins: tuple[Join, ...] | None = None
+) -> Chosen:
     """Return a partition with its fits."""
     found = candidates.pooled if labels.max() == 0 else candidates.fit(labels)
-    return _chosen(candidates, labels, found)
+    return _chosen(candidates, labels, found, joins=joins)
 
 
 def _chosen(

@@ -19,7 +19,7 @@ from conjoin.execution import one_thread
 from conjoin.grouping import Step
 from conjoin.models.likelihood import Joins, Likelihood
 from conjoin.models.partial import coefficients
-from conjoin.result.values import Alternative, Merge
+from conjoin.result.values import Alternative, Merge, first_joins
 from conjoin.strategies.gains import ValidatedGains
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
@@ -137,40 +137,49 @@ class Verdicts:
 
     # --- alternatives of a dataset ---------------------------------------------------------------
 
-    def alternatives_of(self, name: str) -> tuple[Alternative, ...]:
+    def alternatives_of(self, name: str, steps: Sequence[Step[str]]) -> tuple[Alternative, ...]:
         """Return what is known of joining one dataset with its own cluster and the nearest others.
 
         Nearest by the distance of partially pooled coefficients. With very many datasets only the
-        nearest other cluster is compared, without interval.
+        nearest other cluster is compared, without interval. `steps` led to the clusters.
         """
         few = len(self.labels) <= MOST_INTERVALS
-        return self._alternatives([name], MOST_ALTERNATIVES if few else 1)[name]
+        return self._alternatives([name], steps, MOST_ALTERNATIVES if few else 1)[name]
 
-    def all_alternatives(self) -> dict[str, tuple[Alternative, ...]]:
+    def all_alternatives(self, steps: Sequence[Step[str]]) -> dict[str, tuple[Alternative, ...]]:
         """Return the same for every dataset; with many, the nearest other cluster only."""
         few = len(self.labels) <= FEW_DATASETS
-        return self._alternatives(self.names, MOST_ALTERNATIVES if few else 1)
+        return self._alternatives(self.names, steps, MOST_ALTERNATIVES if few else 1)
 
     @one_thread()
-    def _alternatives(self, names: Sequence[str], most: int) -> dict[str, tuple[Alternative, ...]]:
-        interval = len(self.labels) <= MOST_INTERVALS // 2
+    def _alternatives(
+        self, names: Sequence[str], steps: Sequence[Step[str]], most: int
+    ) -> dict[str, tuple[Alternative, ...]]:
         position = {name: k for k, name in enumerate(self.names)}
-        steps, cluster = [], []
+        asked, cluster = [], []
         for name in names:
-            k = position[name]
-            own = int(self.labels[k])
-            for c in [own, *self._nearest(k)[:most]]:
-                others = tuple(self.names[i] for i in np.nonzero(self.labels == c)[0] if i != k)
-                if others:
-                    steps.append(Step((name,), others, PairScore(float("nan"), c == own)))
-                    cluster.append(c)
+            for c in self._nearest(position[name])[:most]:
+                others = tuple(self.names[i] for i in np.nonzero(self.labels == c)[0])
+                asked.append(Step((name,), others, PairScore(float("nan"), False)))
+                cluster.append(c)
         found: dict[str, list[Alternative]] = {name: [] for name in names}
-        for c, line in zip(cluster, self.judge_steps(steps, interval=interval)):
+        for name, line in self._own_lines(names, steps).items():
+            found[name].append(Alternative.own(int(self.labels[position[name]]), name, line))
+        interval = len(self.labels) <= MOST_INTERVALS // 2
+        for c, line in zip(cluster, self.judge_steps(asked, interval=interval)):
             found[line.left[0]].append(Alternative(c, line.verdict, line.gain, line.interval))
         return {
             name: _own_first(lines, int(self.labels[position[name]]))
             for name, lines in found.items()
         }
+
+    def _own_lines(self, names: Sequence[str], steps: Sequence[Step[str]]) -> dict[str, Merge]:
+        """Return the line of the ledger that joined each dataset; none for datasets alone."""
+        if len(names) == 1 and len(steps) > MOST_INTERVALS:  # one line of many, judged alone
+            mine = [step for name, step in first_joins(steps).items() if name in names]
+            return dict(zip(names, self.judge_steps(mine, interval=False)))
+        known = first_joins(self.ledger(steps, None))
+        return {name: known[name] for name in names if name in known}
 
     def _nearest(self, k: int) -> list[int]:
         """Return the other clusters, nearest first."""

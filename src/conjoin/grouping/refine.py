@@ -10,7 +10,7 @@ final labels together with the joins that made each cluster (`Refined`).
 2. A dataset that is alone joins the cluster with which the validated error falls most, unless the
    verdict is "apart".
 
-So no cluster contains an unsound join.
+So no cluster contains an unsound join. `make_sound` does the first step alone.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,10 +27,6 @@ from conjoin.grouping.neighbours import MOST_EXACT, neighbours
 DECIMALS = 9
 # Rounds in which clusters join others: each takes part in one join of a round.
 JOIN_ROUNDS = 50
-# Joins from which verdicts are asked for only where the validated error does not fall by more than
-# its standard error. It bounds the time; of a join that predicts clearly better the verdict is
-# hardly ever "apart".
-MOST_VERDICTS = 300
 # When a cluster is put together again, how far apart in the order of sizes two groups may be that
 # are tried. It bounds the time; with eight, a group that fits with none of its partners is rare.
 FARTHEST_PARTNER = 8
@@ -96,9 +92,6 @@ class _Checks:
         """Say for each join whether it may not stay."""
         known = self.change(joins)
         rises = [change > error for change, error in known]
-        falls = [change < -error for change, error in known]
-        if len(joins) > MOST_VERDICTS:
-            self._apart.update((j, False) for j, fall in zip(joins, falls) if fall)
         asked = [j for j, rise in zip(joins, rises) if not rise and j not in self._apart]
         new = list(dict.fromkeys(asked))
         if new:
@@ -121,6 +114,21 @@ def refine(
     them.
     """
     checks = _Checks(changes, apart)
+    clusters = _sound(labels, rows, tree, checks)
+    return _refined(_join_lone(clusters, near, checks), len(labels))
+
+
+def make_sound(
+    labels: IntArray, rows: FloatArray, tree: Sequence[Join], changes: Changes, apart: Apart
+) -> Refined:
+    """Return the partition with sound joins only; datasets that are alone stay alone."""
+    return _refined(_sound(labels, rows, tree, _Checks(changes, apart)), len(labels))
+
+
+def _sound(
+    labels: IntArray, rows: FloatArray, tree: Sequence[Join], checks: _Checks
+) -> list[_Cluster]:
+    """Return clusters of sound joins: those of the tree, or in another order."""
     trees = _trees(labels, tree)
     answers = iter(checks.unsound([join for one in trees for join in one.joins]))
     clusters: list[_Cluster] = []
@@ -129,12 +137,16 @@ def refine(
             clusters += _pair_by_size(one.members, rows, checks)
         else:
             clusters.append(one)
-    clusters = _join_lone(clusters, near, checks)
-    found = np.empty(len(labels), dtype=int)
+    return clusters
+
+
+def _refined(clusters: list[_Cluster], datasets: int) -> Refined:
+    """Return clusters as labels, with their joins."""
+    found = np.empty(datasets, dtype=int)
     for number, cluster in enumerate(clusters):
         found[list(cluster.members)] = number
-    clusters.sort(key=lambda cluster: cluster.members)
-    return Refined(relabel(found), tuple(join for one in clusters for join in one.joins))
+    ordered = sorted(clusters, key=lambda cluster: cluster.members)
+    return Refined(relabel(found), tuple(join for one in ordered for join in one.joins))
 
 
 def tree_joins(tree: Tree) -> tuple[Join, ...]:

@@ -15,6 +15,9 @@ held_out    f_g at the rows of group g, (n, lines)
 nested[g]   f_gh at the rows of every other group h; f_g at those of g
 ==========  ====================================================================
 
+With two groups no row is outside both. There the rows of h are cut into halves, and a model of each
+half predicts the other.
+
 In a dataset with few rows, f_g at a row knows the others of the dataset and not the row itself, so
 it leans against the target there, and a level for each dataset exploits that. With one level of
 cross-fitting the claimed error would be too low (radon: 0.94 claimed, 1.11 came out).
@@ -94,6 +97,8 @@ def _nested(
     G = group_count(group)
     present = [g for g in range(G) if np.any(group == g)]
     pairs = [(g, h) for g in present for h in present if g < h]
+    if len(pairs) == 1:
+        return _in_halves(learner, rows, group, held_out, settings)
     train = partial(_without_both, learner, rows, group, settings)
     found = [held_out.copy() for _ in range(G)]
     trained = zip(pairs, in_workers(train, pairs, alone=not learner.in_threads))
@@ -101,6 +106,27 @@ def _nested(
         report(progress, number + 1, len(pairs))
         for outer, inner in ((g, group == h), (h, group == g)):
             found[outer][inner] = model.predict(rows.X[inner], rows.dataset[inner])
+    return tuple(found)
+
+
+def _in_halves(
+    learner: Learner,
+    rows: LearnerRows,
+    group: IntArray,
+    held_out: FloatArray,
+    settings: dict[str, Any],
+) -> tuple[FloatArray, ...]:
+    """Return the columns outside each of two groups; rows are sorted, so halves are every other."""
+    found = [held_out.copy() for _ in range(group_count(group))]
+    for h in np.unique(group):
+        inside = np.nonzero(group == h)[0]
+        for seen, other in ((inside[::2], inside[1::2]), (inside[1::2], inside[::2])):
+            if not len(seen):  # a single row: nothing but the other group can predict it
+                continue
+            model = learner.fit(rows.take(seen), settings)
+            predicted = model.predict(rows.X[other], rows.dataset[other])
+            for g in np.unique(group[group != h]):
+                found[g][other] = predicted
     return tuple(found)
 
 

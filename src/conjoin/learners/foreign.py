@@ -40,6 +40,9 @@ from conjoin.moments.resample import stream
 LEAST_PROBABILITY, LEAST_COUNT = 1e-3, 1e-3
 # Folds of the target encoding, as by default in scikit-learn.
 ENCODING_FOLDS = 5
+# Sizes of a target between which its means are used as they are: single precision ends at 3e38 and
+# 1e-38, and predictions may go beyond the means.
+SMALLEST_SINGLE, LARGEST_SINGLE = 1e-30, 1e30
 # Categories that HistGradientBoosting takes at most.
 MOST_CATEGORIES = 255
 # Characters of a foreign error message that are quoted: the first lines say what is wrong.
@@ -151,7 +154,8 @@ class Foreign:
         estimator = self._prepared(names, rows)
         weights = {"sample_weight": rows.w} if self._weighs(rows) else {}
         try:
-            estimator.fit(names.first, rows.y, **weights)
+            with np.errstate(all="ignore"):  # what is not finite is refused where it predicts
+                estimator.fit(names.first, rows.y, **weights)
         except Exception as error:
             raise DataError(
                 f"Learner {self.name} failed to train on {rows.in_words()} with "
@@ -221,9 +225,12 @@ class DatasetNames:
         kinds = {0: "continuous", 2: "binary"}
         kind = kinds.get(len(rows.response.classes), "multiclass")
         rng = int(stream(seed, "target encoding", str(len(rows))).integers(2**31))
-        encoder = TargetEncoder(target_type=kind, **_shuffled(kind, rng))
-        y = rows.y if not rows.response.classes else rows.y.astype(np.int64)
-        means = encoder.fit_transform(name[:, None], y)
+        y = _in_single_range(rows.y) if kind == "continuous" else rows.y.astype(np.int64)
+        encoder = TargetEncoder(target_type=kind, **_shuffled(kind, y, rng))
+        if len(y) < 2:
+            means = encoder.fit(name[:, None], y).transform(name[:, None])
+        else:
+            means = encoder.fit_transform(name[:, None], y)
         return cls("mean", encoder, np.column_stack([rows.X, means]))
 
     def columns(self, X: FloatArray, dataset: IntArray) -> FloatArray:
@@ -253,7 +260,8 @@ class ForeignModel:
         columns = self.names.columns(X, dataset)
         predict = self._probabilities if self.response.classes else self._numbers
         try:
-            values = predict(columns)
+            with np.errstate(all="ignore"):
+                values = predict(columns)
         except DataError:
             raise
         except Exception as error:
@@ -311,12 +319,28 @@ class ForeignModel:
         return found
 
 
-def _shuffled(kind: str, seed: int) -> dict[str, Any]:
-    """Return what makes the encoder shuffle rows: from scikit-learn 1.9 on folds, not a seed."""
+def _in_single_range(y: FloatArray) -> FloatArray:
+    """Return targets whose means fit into single precision, which trees of scikit-learn use.
+
+    Others are multiplied by a power of two. The encoder that is stored gives means in that unit.
+    """
+    largest = float(np.abs(y).max())
+    if largest == 0 or SMALLEST_SINGLE < largest < LARGEST_SINGLE:
+        return y
+    return np.ldexp(y, -int(np.frexp(largest)[1]))
+
+
+def _shuffled(kind: str, y: FloatArray | IntArray, seed: int) -> dict[str, Any]:
+    """Return what makes the encoder shuffle rows: from scikit-learn 1.9 on folds, not a seed.
+
+    A class with fewer rows than folds cannot be in all of them, and is dealt like numbers.
+    """
+    count = max(2, min(ENCODING_FOLDS, len(y)))
     if parse_version(sklearn_version) >= parse_version("1.9"):
-        folds = KFold if kind == "continuous" else StratifiedKFold
-        return {"cv": folds(ENCODING_FOLDS, shuffle=True, random_state=seed)}
-    return {"random_state": seed}
+        rare = kind != "continuous" and np.unique(y, return_counts=True)[1].min() < count
+        folds = KFold if kind == "continuous" or rare else StratifiedKFold
+        return {"cv": folds(count, shuffle=True, random_state=seed)}
+    return {"random_state": seed, "cv": count}
 
 
 def _is_of_kind(kind: str, estimator: Any) -> bool:

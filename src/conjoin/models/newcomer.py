@@ -33,8 +33,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import chi2
+from scipy.special import gammaincinv, logsumexp
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
@@ -260,5 +259,6 @@ def possible_noises(noise: float, df: float) -> FloatArray:
     if df >= MOST_PRIOR_DF:
         return np.array([noise])
     levels = (np.arange(NOISES) + 0.5) / NOISES
-    variances: FloatArray = df * noise / chi2.ppf(levels, df)
+    chi2: FloatArray = 2 * gammaincinv(df / 2, levels)
+    variances: FloatArray = df * noise / chi2
     return variances

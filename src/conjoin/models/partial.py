@@ -29,6 +29,7 @@ so variances are of order one, and the same priors and bounds serve every table.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize
@@ -352,22 +353,29 @@ class _VarianceFit:
             bounds = [*bounds, *[RATIO_BOUNDS] * len(ratios)]
         return cls(moments, groups, relative, centres, widths, bounds)
 
-    @property
+    # The objective is asked some hundred times for each table, so what stays is found once.
+
+    @cached_property
     def count(self) -> int:
         """Number of spreads."""
         return int(self.groups.max()) + 1
 
-    @property
+    @cached_property
     def active(self) -> IntArray:
         """Coordinates that have a spread."""
         return np.nonzero(self.groups >= 0)[0]
 
-    @property
+    @cached_property
+    def active_groups(self) -> IntArray:
+        """Number of the spread of each of them."""
+        return self.groups[self.active]
+
+    @cached_property
     def spreads(self) -> slice:
         """Where theta holds the spreads."""
         return slice(2, 2 + self.count)
 
-    @property
+    @cached_property
     def ratios(self) -> slice:
         """Where theta holds the ratios."""
         return slice(2 + self.count, None)
@@ -376,7 +384,7 @@ class _VarianceFit:
         """Return the variances of theta."""
         p, outputs = self.moments.p, self.moments.outputs
         active = self.active
-        spread = np.exp(theta[self.spreads])[self.groups[active]]
+        spread = np.exp(theta[self.spreads])[self.active_groups]
         L = np.zeros((p, len(active)))
         L[active, np.arange(len(active))] = np.sqrt(spread)
         ratios = theta[self.ratios]
@@ -401,8 +409,7 @@ class _VarianceFit:
         gradient = np.empty_like(theta)
         gradient[0] = noise
         gradient[1] = centre.sum()
-        groups = self.groups[self.active]
-        gradient[self.spreads] = np.bincount(groups, squares, minlength=self.count)
+        gradient[self.spreads] = np.bincount(self.active_groups, squares, minlength=self.count)
         if self.moments.unit_noise:
             gradient[self.ratios] = centre.reshape(-1, self.moments.outputs).sum(axis=1)
         return value, -gradient + deviation / self.widths

@@ -31,7 +31,7 @@ covariance from the rows at hand can tell what such values cost. Flags are left 
 new row cannot go beyond 0 and 1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,8 @@ from conjoin.moments.gram import gram_by_dataset
 EXACT_FIT = 1e-6
 # Rows of which products are formed at a time: a few megabytes, which stay in the cache.
 BLOCK = 20_000
+# Rows looked at first, to see quickly that most columns have more than two values.
+GLANCE = 1000
 # Chance that normal columns count as heavy. Between 0.001 and 0.05 hardly any real table changes
 # sides: leverages are either like those of normal columns or far beyond.
 HEAVY_CHANCE = 0.01
@@ -166,16 +168,11 @@ class Scatter:
         squares = w * (t - _fitted(Z, beta, starts)) ** 2
         h = w * _quadratic_by_dataset(Z, inverse, starts)
         m = np.ones(len(t)) if repeats is None else repeats.astype(np.float64)
-        left = np.maximum(1 - m * h, 0.0)
-        exact = left < EXACT_FIT
-        left = np.where(exact, 1.0, left)
-        unbiased = m * np.where(exact, noise, squares / left)
-        cautious = m * np.where(exact, noise, squares / left**2)
+        unbiased, cautious = _scores(squares, h, m, noise)
         u = h * unbiased
         total, fourth = _sum_by(u, dataset, len(sizes)), _sum_by(m * u * u, dataset, len(sizes))
-        nu = 2 * total**2 / np.where(fourth > 0, fourth, 1.0)
         df = _sum_by((w > 0) / m, dataset, len(sizes)) - rank
-        nu = np.clip(nu, LEAST_NU, np.maximum(df, LEAST_NU))
+        nu = _degrees(total, fourth, df)
         rss = _sum_by(squares, dataset, len(sizes))
         return cls(
             unbiased=_meat(Z, w * unbiased, starts),
@@ -184,6 +181,44 @@ class Scatter:
             heavy=_is_heavy(Z, w, starts, moments, (h, rank), known[1]),
             inflation=inflation_of(total, rss, df, rank, nu),
         )
+
+    @classmethod
+    def of_blocks(
+        cls, blocks: Iterable[tuple[FloatArray, FloatArray]], moments: Moments, flag: BoolArray
+    ) -> tuple["Scatter", FloatArray, float]:
+        """Return the scatter (1,) of one large dataset, whose rows come in blocks: one pass.
+
+        A block is Z' (p, rows) and t (rows,); rows have no weights, and none is a copy. `moments`
+        (1,) are those of all rows, `flag` (p,) says which columns have two values. Also returned
+        are the largest term of each sum of squares of M2 (p,), and the largest leverage.
+        """
+        inverse, rank = linalg.inverse_and_rank(moments.G)
+        beta, noise = (inverse @ moments.h[..., None])[0, :, 0], noise_variances(moments)
+        wide_inverse, wide_rank = linalg.inverse_and_rank(moments.G[:, ~flag][:, :, ~flag])
+        p = moments.p
+        M2, M3, most, widest = np.zeros((1, p, p)), np.zeros((1, p, p)), np.zeros(p), 0.0
+        sums, largest = np.zeros((3, 1)), 0.0
+        for Z, t in blocks:
+            squares = (t - beta @ Z) ** 2
+            h = _quadratic(Z, inverse[0])
+            unbiased, cautious = _scores(squares, h, np.ones(len(t)), noise)
+            u = h * unbiased
+            sums[:, 0] += u.sum(), u @ u, squares.sum()
+            scaled = Z * np.sqrt(unbiased)
+            M2[0] += scaled @ scaled.T
+            most = np.maximum(most, np.square(scaled).max(axis=1))
+            scaled = Z * np.sqrt(cautious)
+            M3[0] += scaled @ scaled.T
+            largest = max(largest, float(h.max()))
+            if flag.any():
+                h = _quadratic(Z[~flag], wide_inverse[0])
+            widest = max(widest, float(h.max()))
+        total, fourth, rss = sums
+        df = moments.n - rank
+        nu = _degrees(total, fourth, df)
+        heavy = _beyond_normal(np.array([widest]), moments.n, wide_rank)
+        found = cls(M2, M3, nu, heavy, inflation_of(total, rss, df, rank, nu))
+        return found, most, largest
 
     @classmethod
     def of_folds(cls, folds: Moments) -> "Scatter":
@@ -246,6 +281,34 @@ class Scatter:
         return Scatter(self.unbiased * by, self.cautious * by, self.nu * factor, heavy, inflation)
 
 
+def _scores(
+    squares: FloatArray, h: FloatArray, m: FloatArray, noise: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the squared scores (N,) of M2 and M3, over x_i x_i' and the weight of the row.
+
+    `m` (N,) says how often every row is there, `noise` is the variance where a row fits exactly.
+    """
+    left = np.maximum(1 - m * h, 0.0)
+    exact = left < EXACT_FIT
+    left = np.where(exact, 1.0, left)
+    unbiased = m * np.where(exact, noise, squares / left)
+    cautious = m * np.where(exact, noise, squares / left**2)
+    return unbiased, cautious
+
+
+def _degrees(total: FloatArray, fourth: FloatArray, df: FloatArray) -> FloatArray:
+    """Return nu (K,) from sums of u_i and of their squares."""
+    nu = 2 * total**2 / np.where(fourth > 0, fourth, 1.0)
+    return np.clip(nu, LEAST_NU, np.maximum(df, LEAST_NU))
+
+
+def _quadratic(Z: FloatArray, M: FloatArray) -> FloatArray:
+    """Return z_i' M z_i (N,) for Z' (p, N)."""
+    found = M @ Z
+    found *= Z
+    return np.maximum(found.sum(axis=0), 0.0)
+
+
 def _fitted(Z: FloatArray, beta: FloatArray, starts: IntArray) -> FloatArray:
     """Return z_i' beta_k (N,) with the coefficients of each row's dataset (K, p)."""
     found = np.empty(len(Z))
@@ -276,10 +339,17 @@ def _meat(Z: FloatArray, a: FloatArray, starts: IntArray) -> FloatArray:
     while first < len(found):
         begin = starts[first]
         last = max(int(np.searchsorted(starts, begin + BLOCK, side="right")) - 1, first + 1)
-        rows, bounds = slice(begin, starts[last]), starts[first : last + 1] - begin
-        dataset = np.repeat(np.arange(last - first), np.diff(bounds))
-        scaled = Z[rows] * np.sqrt(a[rows])[:, None]
-        found[first:last] = gram_by_dataset(scaled, bounds, dataset)
+        if starts[last] - begin > BLOCK:  # one large dataset: in parts that stay in the cache
+            found[first] = 0.0
+            for i in range(begin, starts[last], BLOCK):
+                some = slice(i, min(i + BLOCK, starts[last]))
+                scaled = Z[some] * np.sqrt(a[some])[:, None]
+                found[first] += scaled.T @ scaled
+        else:
+            rows, bounds = slice(begin, starts[last]), starts[first : last + 1] - begin
+            dataset = np.repeat(np.arange(last - first), np.diff(bounds))
+            scaled = Z[rows] * np.sqrt(a[rows])[:, None]
+            found[first:last] = gram_by_dataset(scaled, bounds, dataset)
         first = last
     return found
 
@@ -304,14 +374,10 @@ def _is_heavy(
     leverage: tuple[FloatArray, IntArray],
     flag: BoolArray,
 ) -> BoolArray:
-    """Say in which datasets (K,) the largest leverage is beyond what normal columns explain.
+    """Say in which datasets (K,) normal columns do not explain the largest leverage.
 
     `leverage` are leverages h (N,) of rows and ranks (K,), `flag` (p,) says which columns have two
     values at most.
-
-    For normal columns h / (1 - h) (n - r) / r has an F distribution with r and n - r degrees of
-    freedom. The largest of n such values is compared with the quantile that it exceeds with
-    probability `HEAVY_CHANCE`.
     """
     (h, rank), wide = leverage, ~flag
     if not wide.all():
@@ -319,7 +385,17 @@ def _is_heavy(
         inverse, rank = linalg.inverse_and_rank(G)
         h = w * _quadratic_by_dataset(Z[:, wide], inverse, starts)
     largest = np.array([h[i:j].max(initial=0.0) for i, j in zip(starts[:-1], starts[1:])])
-    n, r = np.maximum(moments.n, 1.0), np.maximum(rank, 1).astype(float)
+    return _beyond_normal(largest, moments.n, rank)
+
+
+def _beyond_normal(largest: FloatArray, rows: FloatArray, rank: IntArray) -> BoolArray:
+    """Say whether normal columns do not explain the largest leverages (K,).
+
+    For normal columns h / (1 - h) (n - r) / r has an F distribution with r and n - r degrees of
+    freedom. The largest of n such values is compared with the quantile that it exceeds with
+    probability `HEAVY_CHANCE`.
+    """
+    n, r = np.maximum(rows, 1.0), np.maximum(rank, 1).astype(float)
     known = n - r >= 1
     rest = np.where(known, n - r, 1.0)
     ratio = largest / np.maximum(1 - largest, EXACT_FIT) * rest / r
@@ -329,8 +405,13 @@ def _is_heavy(
 
 def _is_flag(Z: FloatArray) -> BoolArray:
     """Say which columns (p,) have two values at most, other than a constant one."""
-    low, high = Z.min(axis=0, initial=np.inf), Z.max(axis=0, initial=-np.inf)
-    flag: BoolArray = np.all((Z == low) | (Z == high), axis=0) & (low < high)
+    flag: BoolArray = np.ones(Z.shape[1], dtype=bool)
+    for rows in (Z[:GLANCE], Z):
+        own = rows[:, flag]
+        low, high = own.min(axis=0, initial=np.inf), own.max(axis=0, initial=-np.inf)
+        flag[flag] = np.all((own == low) | (own == high), axis=0)
+    own = Z[:, flag]
+    flag[flag] = np.any(own != own[:1], axis=0)
     return flag
 
 

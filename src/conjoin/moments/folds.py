@@ -63,6 +63,8 @@ LARGE_ROWS = 5_000_000
 # Share by which the smallest and the largest fold may then differ from the mean. With 5 million
 # rows chance makes it 0.1 %; more means that rows have few different values.
 UNBALANCED = 0.1
+# Rows that are hashed at a time: a hundred kilobytes, which stay in the cache.
+CACHED = 16_384
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,11 @@ class ColumnCells:
 
     def place(self, values: FloatArray) -> FloatArray:
         """Return the places of values (n,) among the cells, before they are cut."""
-        return (values * self.factor - self.low) * self.cells + OFFSET
+        found = values * self.factor
+        found -= self.low
+        found *= self.cells
+        found += OFFSET
+        return found
 
 
 @dataclass(frozen=True)
@@ -104,8 +110,24 @@ class Mixing:
 
     def mix(self, place: FloatArray) -> IntArray:
         """Return v of the module's table for places (n,)."""
-        u = np.floor(place).astype(np.int64)
-        return (u * self.multiplier + self.shift) % PRIME
+        v: IntArray = np.floor(place).astype(np.int64)
+        v *= self.multiplier
+        v += self.shift
+        for _ in range(3):  # the third one brings any number between 0 and PRIME
+            v = _folded(v)
+        v[v == PRIME] = 0
+        return v
+
+
+def _folded(values: IntArray) -> IntArray:
+    """Return numbers that are the same modulo PRIME and have half the bits: 2^31 counts as one.
+
+    Below 2^62 the result is below 2^32, and twice folded at most 2^31. Division takes ten times
+    as long.
+    """
+    found: IntArray = values >> 31
+    found += values & PRIME
+    return found
 
 
 TARGET = -1  # the kind of the target; those of columns are at least 0
@@ -243,10 +265,13 @@ def _hash(
         kind = TARGET
         if j < len(kinds):
             kind = kinds[j] = kind_of(float(place.mean())) if bounds is None else 0
-        v = Mixing.of(int(kind), seed).mix(place)
-        v2 = v * v % PRIME
-        h1 += v2 * v2 % PRIME
-        h2 += v
+        mixing = Mixing.of(int(kind), seed)
+        for first in range(0, len(y), CACHED):
+            rows = slice(first, first + CACHED)
+            v = mixing.mix(place[rows])
+            v2 = _folded(_folded(v * v))
+            h1[rows] += _folded(v2 * v2)
+            h2[rows] += v
     return h1 % PRIME, h2 % PRIME, kinds
 
 

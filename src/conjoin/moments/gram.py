@@ -121,7 +121,7 @@ class Moments:
                 whole[name][first:last] = own
             first = last
         assert first == length  # of numbers: moments of a likelihood are not formed in parts
-        return cls(*(whole[name] for name in FIELDS))
+        return cls(whole["G"], whole["h"], whole["q"], whole["n"], whole["w"])
 
     @classmethod
     def by_dataset(

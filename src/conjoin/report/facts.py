@@ -249,7 +249,7 @@ def dataset_facts(result: "Partition", name: str) -> dict[str, Any]:
 
 
 def _alternative(result: "Partition", view: View, name: str, line: "Alternative") -> dict[str, Any]:
-    others = [n for n in result.clusters[line.cluster] if n != name]
+    others = list(line.others) or [n for n in result.clusters[line.cluster] if n != name]
     own = line.cluster == result.labels[name]
     return {
         "cluster": line.cluster,

@@ -158,6 +158,7 @@ def _line(view: View, name: str, line: "Alternative | None") -> dict[str, Any] |
     if line is None:
         return None
     members = view.result.clusters[line.cluster]
+    others = line.others or [n for n in members if n != name]
     gain = finite(line.gain)
     return {
         "number": line.cluster + 1,
@@ -165,5 +166,5 @@ def _line(view: View, name: str, line: "Alternative | None") -> dict[str, Any] |
         "verdict": line.verdict,
         "judged_by": line.judged_by,
         "gain": gain,
-        "percent": view.percent(gain, [name, *(n for n in members if n != name)]),
+        "percent": view.percent(gain, [name, *others]),
     }

@@ -19,6 +19,7 @@ from conjoin.report.numbers import (
     signed,
     unsigned,
 )
+from conjoin.result.values import NOT_JUDGED
 from conjoin.strategies import SEARCHED
 from conjoin.text import listed
 
@@ -228,8 +229,12 @@ def reason(facts: Facts) -> str:
     nearest = next((line for line in lines if not line["own"]), None)
     text = f"{name} is trained {decision(others)}."
     if own is not None:
-        verdict = f"verdict: {own['verdict']}{judged_in_words(own)}"
-        text += f" {own['reason']} {_own_effect(own, measure)}; {verdict}."
+        if sorted(own["datasets"]) != sorted(others):
+            text += f" It came to them by a join with {listed(own['datasets'])}."
+        text += f" {own['reason']}"
+        if own["judged_by"] != NOT_JUDGED:
+            verdict = f"verdict: {own['verdict']}{judged_in_words(own)}"
+            text += f" {_own_effect(own, measure)}; {verdict}."
     if nearest is not None:
         words = effect(nearest["gain"], nearest["percent"], measure)
         text += (

@@ -15,10 +15,12 @@ from typing import Any
 from conjoin.api.request import RENAMED_ARGUMENTS, RENAMED_METHODS
 from conjoin.errors import ConjoinError, ReadError
 from conjoin.files import path_of
+from conjoin.learners.beside import checksum_of
 from conjoin.result.checked import check_content, fault
-from conjoin.result.store import FORMAT, FORMAT_VERSION, checksum
 from conjoin.version import __version__
 
+FORMAT = "conjoin-model"
+FORMAT_VERSION = 2  # 1: history and verdicts apart, options by the names of version 0.1
 # Largest model file that is read. Files of 10,000 datasets and 50 columns are below 100 MB.
 MOST_BYTES = 2**30
 
@@ -61,6 +63,12 @@ def read_content(path: str | Path) -> dict[str, Any]:
         raise fault(f"a part of it does not fit ({reason_of(error)})") from None
     found: dict[str, Any] = content
     return found
+
+
+def checksum(content: Any) -> str:
+    """Return the checksum of a document's content."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return checksum_of(canonical.encode())
 
 
 def reason_of(error: Exception) -> str:

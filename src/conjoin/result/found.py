@@ -15,7 +15,7 @@ from conjoin.result.arrays import array_to_plain, plain_to_array
 from conjoin.result.course import Course
 from conjoin.result.improvement import Improvement, Improvements
 from conjoin.result.stability import Stability
-from conjoin.result.values import Estimate
+from conjoin.result.values import Estimate, first_joins
 from conjoin.strategies import SEARCHED
 
 if TYPE_CHECKING:
@@ -34,13 +34,11 @@ Sides = tuple[tuple[str, ...], tuple[str, ...]]
 
 def sides_shown(result: "Partition", details: "Details | None") -> list[Sides]:
     """Return the joins whose change of the error is shown: the ledger, the tree, each dataset's."""
-    clusters = result.clusters
-    lines = [*result.ledger(), *(details.upper if details else ())][:MOST_CHANGES]
-    found = [(line.left, line.right) for line in lines]
-    for name in list(result.labels)[:MOST_CHANGES]:
-        others = tuple(n for n in clusters[result.labels[name]] if n != name)
-        found += [((name,), others)] if others else []
-    return list(dict.fromkeys(found))
+    ledger = result.ledger()
+    lines = [*ledger, *(details.upper if details else ())][:MOST_CHANGES]
+    joins = first_joins(ledger)
+    lines += [joins[name] for name in list(result.labels)[:MOST_CHANGES] if name in joins]
+    return list(dict.fromkeys((line.left, line.right) for line in lines))
 
 
 def changes_to_plain(result: "Partition", details: "Details | None") -> list[list[Any]]:

@@ -37,7 +37,7 @@ from conjoin.result.found import (
 from conjoin.result.kept import kept_from_plain
 from conjoin.result.partition import Partition
 from conjoin.result.stored import StoredAnalysis
-from conjoin.result.values import Alternative
+from conjoin.result.values import Alternative, Merge, first_joins
 from conjoin.tables.schema import Schema
 
 
@@ -153,22 +153,16 @@ def _partition(content: Mapping[str, Any], objects: Sequence[Any]) -> Partition:
 def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) -> StoredAnalysis:
     classes, features = schema.response.classes, len(schema.features)
     details = details_from_plain(content.get("details"), names)
+    ledger = tuple(
+        merge_from_plain(line, names, score_from_plain(line["score"])) for line in content["ledger"]
+    )
     return StoredAnalysis(
         strategy=content["strategy"],
         weights=content["weights"],
         errors=errors_from_plain(content, None if details is None else details.errors["cluster"]),
-        lines=tuple(
-            merge_from_plain(line, names, score_from_plain(line["score"]))
-            for line in content["ledger"]
-        ),
+        lines=ledger,
         placement=placement_from_plain(content["placement"], features),
-        all_alternatives={
-            name: tuple(
-                Alternative(c, verdict, float(gain), (float(low), float(high)), *kind)
-                for c, verdict, gain, low, high, *kind in lines
-            )
-            for name, lines in zip(names, content["alternatives"])
-        },
+        all_alternatives=_alternatives(content, names, ledger),
         settings=content.get("settings", {}),
         details=details,
         known_scores=scores_from_plain(content, names, classes),
@@ -182,3 +176,20 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         findings=Findings.from_plain(content.get("findings", {})),
         kept=kept_from_plain(content.get("kept"), tuple(names), features),
     )
+
+
+def _alternatives(
+    content: Mapping[str, Any], names: Sequence[str], ledger: Sequence[Merge]
+) -> dict[str, tuple[Alternative, ...]]:
+    """Return possible clusters of datasets; the own one is a line of the ledger."""
+    joins, found = first_joins(ledger), {}
+    for name, own, lines in zip(names, content["labels"], content["alternatives"]):
+        known = [
+            Alternative(c, verdict, float(gain), (float(low), float(high)), *kind)
+            for c, verdict, gain, low, high, *kind in lines
+        ]
+        found[name] = tuple(
+            Alternative.own(own, name, joins[name]) if one.cluster == own and name in joins else one
+            for one in known
+        )
+    return found

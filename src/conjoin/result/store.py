@@ -24,6 +24,7 @@ from conjoin.learners.schema import LearnedSchema
 from conjoin.learners.stored import learner_to_plain, predictions_to_plain
 from conjoin.result.arrays import array_to_plain
 from conjoin.result.details import Details, Map
+from conjoin.result.document import FORMAT, FORMAT_VERSION, checksum
 from conjoin.result.fits import Fit
 from conjoin.result.found import changes_to_plain, improvements_to_plain, stability_to_plain
 from conjoin.result.intervals import spread_to_plain
@@ -36,8 +37,6 @@ from conjoin.version import __version__
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
 
-FORMAT = "conjoin-model"
-FORMAT_VERSION = 2  # 1: history and verdicts apart, options by the names of version 0.1
 LEAST_FOUR, MOST_FOUR = 1e-30, 1e30  # sizes that four bytes hold with all their digits
 SCORE_NUMBERS = ("log_loss", "brier", "auc")
 DETAIL_ARRAYS = ("own", "own_spread", "degrees", "cluster_spread", "noise")
@@ -75,12 +74,6 @@ def save(
     }
     text = json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1)
     write_together({**files, path: text.encode("utf-8", errors="surrogatepass")})
-
-
-def checksum(content: Any) -> str:
-    """Return the checksum of a document's content."""
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return checksum_of(canonical.encode())
 
 
 def _extra(extra: Mapping[str, Any], objects: list[Any]) -> dict[str, Any]:

@@ -65,8 +65,9 @@ class StoredAnalysis:
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
         """Return what a join does to the held-out error, if the file says so."""
-        unknown = (float("nan"), float("nan"))
-        return self.changes.get((tuple(left), tuple(right)), unknown)
+        one, two = tuple(left), tuple(right)
+        known = self.changes.get((one, two)) or self.changes.get((two, one))
+        return known or (float("nan"), float("nan"))
 
     def alternatives(self, name: str) -> tuple[Alternative, ...]:
         """Return what is known of joining a dataset with its own cluster and with others."""

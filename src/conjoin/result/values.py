@@ -3,8 +3,9 @@
 They hold plain numbers in the units of the data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from conjoin.criterion.base import PairScore
 from conjoin.result.fits import Fit
@@ -106,9 +107,12 @@ class Alternative:
     cluster : int
         Position of the cluster in `Partition.clusters`.
     verdict, gain, interval
-        As in `Comparison`, for the dataset against the other datasets of the cluster.
+        As in `Comparison`. For its own cluster they are those of the line of the ledger that joined
+        the dataset, for another cluster those of the dataset against that whole cluster.
     judged_by : "theory", "cross-validation" or "none"
         As in `Merge`: a join that is a line of the ledger has the same verdict here.
+    others : tuple of str
+        For its own cluster: what the dataset was joined with. Empty for the whole cluster.
     """
 
     cluster: int
@@ -116,6 +120,46 @@ class Alternative:
     gain: float
     interval: tuple[float, float]
     judged_by: str = THEORY
+    others: tuple[str, ...] = ()
+
+    @classmethod
+    def own(cls, cluster: int, name: str, line: Merge) -> "Alternative":
+        """Return a dataset's own cluster, by the line of the ledger that joined the dataset."""
+        others = line.right if line.left == (name,) else line.left
+        return cls(cluster, line.verdict, line.gain, line.interval, line.judged_by, others)
+
+
+class _Join(Protocol):
+    """Two groups of datasets, and whether they were joined: a step or a line of the ledger."""
+
+    @property
+    def left(self) -> tuple[str, ...]: ...
+
+    @property
+    def right(self) -> tuple[str, ...]: ...
+
+    @property
+    def joined(self) -> bool: ...
+
+
+Line = TypeVar("Line", bound=_Join)
+
+
+def first_joins(lines: Iterable[Line]) -> dict[str, Line]:
+    """Return the join by which each dataset came to others, by the name of the dataset.
+
+    Datasets that are alone in their cluster have none.
+
+    >>> line = Merge(("a",), ("b", "c"), True, "join", 1.0, (0.5, 2.0))
+    >>> list(first_joins([line]))
+    ['a']
+    """
+    found: dict[str, Line] = {}
+    for line in lines:
+        for side in (line.left, line.right):
+            if line.joined and len(side) == 1:
+                found.setdefault(side[0], line)
+    return found
 
 
 @dataclass(frozen=True)

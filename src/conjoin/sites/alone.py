@@ -15,7 +15,6 @@ that are mostly zero (reweighted least squares). Finding the smallest set for ce
 problem (the least distance of a code), so this search can miss one.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,19 +107,6 @@ class Sums:
             far = np.maximum(high - center, center - low)
         heaviest = 1.0 if weights is None else float(weights.max())
         return cls(n, total, heaviest, center, S, low, high, far)
-
-    @classmethod
-    def merged(cls, parts: "Sequence[Sums]") -> "Sums":
-        """Return the sums of all rows from those of their parts; rows have no weights."""
-        n = np.array([one.rows for one in parts], dtype=np.float64)
-        means = np.stack([one.center for one in parts])
-        center = n @ means / n.sum()
-        away = means - center
-        products = np.sum([one.products for one in parts], axis=0) + (away.T * n) @ away
-        low = np.min([one.low for one in parts], axis=0)
-        high = np.max([one.high for one in parts], axis=0)
-        far = np.maximum(high - center, center - low)
-        return cls(int(n.sum()), float(n.sum()), 1.0, center, products, low, high, far)
 
     @property
     def constant(self) -> BoolArray:

@@ -20,7 +20,7 @@ from typing import Any
 from conjoin.errors import ReadError, RoundsNeededError, SilentSitesError
 from conjoin.models.remote_glm import Arrays, Ask
 from conjoin.result.checked import Fault
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites.document import ANSWER, ROUND, read_document, write_document
 from conjoin.sites.rounds import (
     Frame,

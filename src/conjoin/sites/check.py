@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.sites.alone import COLLINEAR, Alone, Sums, stands_alone
+from conjoin.sites.alone import Alone, Sums, stands_alone
+from conjoin.sites.fold_sums import FoldSums
 from conjoin.sites.marks import Marks, find_marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.text import shortened
@@ -50,7 +51,8 @@ def check(leaving: Leaving, rules: Rules) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for k in range(len(leaving.datasets)):
         one = leaving.of_dataset(k)
-        found += _check_dataset(one, leaving.datasets[k], rules)
+        sums = FoldSums.of(one.X, one.y, one.fold, int(one.fold.max(initial=0)) + 1)
+        found += check_dataset(one, rules, sums)
     return tuple(found)
 
 
@@ -85,17 +87,6 @@ def check_round(
     return tuple(found)
 
 
-def scatter_discloses(Z: FloatArray, t: FloatArray, rules: Rules) -> bool:
-    """Say whether sums of products weighted with squared residuals single out a row.
-
-    Columns (n, columns) and target (n,) are around their means and in their standard deviations.
-    The sums leave so that verdicts can be robust. A row with a large residual can make up most of
-    them although it makes up little of the plain sums.
-    """
-    left = t - Z @ (np.linalg.pinv(Z.T @ Z, rcond=COLLINEAR, hermitian=True) @ (Z.T @ t))
-    return stands_alone(Z, 1, rules.dominance, left**2).leverage > rules.dominance
-
-
 @dataclass(frozen=True)
 class _Broken:
     """A rule that the rows of one fold, or of a dataset, break."""
@@ -108,22 +99,21 @@ class _Broken:
     merge: bool = False
 
 
-def _check_dataset(one: Leaving, dataset: str, rules: Rules) -> list[Finding]:
-    """Return what breaks a rule in one dataset: in the whole of it, or in its folds."""
+def check_dataset(one: Leaving, rules: Rules, by_fold: FoldSums) -> list[Finding]:
+    """Return what breaks a rule in the only dataset of `one`: in the whole of it, or in its folds.
+
+    `by_fold` are the sums of its rows.
+    """
     if not len(one.y):
         return []
+    dataset = one.datasets[0]
     marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
     folds = list(one.cells())
     worst: dict[tuple[str, tuple[str, ...]], list[tuple[int, _Broken]]] = {}
-    parts = []
     for fold, cell in folds if len(folds) > 1 else []:
-        part = one.chosen(cell)
-        parts.append(Sums.of(part.values()))
-        for each in _all_broken(part, parts[-1], marks, rules, cell):
+        for each in _all_broken(one, by_fold.around_means(fold), marks, rules, cell):
             worst.setdefault((each.rule, each.columns), []).append((fold, each))
-    # Rows are put side by side once, fold by fold; the sums of all of them follow.
-    sums = Sums.merged(parts) if parts else Sums.of(one.values())
-    broken = _all_broken(one, sums, marks, rules, None)
+    broken = _all_broken(one, by_fold.joined(1).around_means(), marks, rules, None)
     whole = {(each.rule, each.columns): each for each in broken}
     found = [_finding(each, dataset, [], False) for each in whole.values()]
     for key, places in worst.items():
@@ -160,13 +150,13 @@ def _finding(broken: _Broken, dataset: str, folds: Sequence[int], fewer: bool) -
 
 
 def _all_broken(
-    one: Leaving, sums: Sums, marks: Marks, rules: Rules, cell: IntArray | None
+    one: Leaving, sums: Sums | None, marks: Marks, rules: Rules, cell: IntArray | None
 ) -> list[_Broken]:
     """Return the rules that rows break: those of a cell, or all rows if it is None.
 
-    `one` are these rows, `sums` their sums, `cell` their places among the rows of `marks`.
+    `sums` are those of the cell's rows, if they are precise.
     """
-    rows, p = sums.rows, one.X.shape[1] + 1
+    rows, p = len(one.y) if cell is None else len(cell), one.X.shape[1] + 1
     found = []
     if rows < rules.rows:
         words = f"has only {_rows(rows)}; at least {rules.rows} are needed."
@@ -180,9 +170,10 @@ def _all_broken(
     if rows < 2:
         return found
     found += _counted(one, marks, marks.counts(cell), rules)
-    alone = sums.glance(rules.rows, rules.dominance)
+    alone = None if sums is None else sums.glance(rules.rows, rules.dominance)
     if alone is None:
-        alone = stands_alone(one.values(), rules.rows, rules.dominance, sums=sums)
+        values = (one if cell is None else one.chosen(cell)).values()
+        alone = stands_alone(values, rules.rows, rules.dominance, sums=sums)
     return found + _singled_out(one, alone, found, rules)
 
 

@@ -18,8 +18,7 @@ from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import ReadError
 from conjoin.files import write_text
 from conjoin.result.checked import LARGEST, Fault
-from conjoin.result.document import parse, read_bytes
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum, parse, read_bytes
 from conjoin.version import __version__
 
 FORMAT_VERSION = 1  # the first one; files of another version are refused

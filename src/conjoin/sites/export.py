@@ -16,12 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
-from conjoin.models.scatter import Scatter
-from conjoin.moments import Moments
+from conjoin._typing import FloatArray
 from conjoin.moments.basis import FARTHEST
-from conjoin.result.store import checksum
-from conjoin.sites.check import scatter_discloses
+from conjoin.result.document import checksum
 from conjoin.sites.document import EXPORT, numbers, triangle_of, write_document
 from conjoin.sites.ledger import Ledger
 from conjoin.sites.plan import NEVER, Plan
@@ -29,11 +26,9 @@ from conjoin.sites.privacy import Budget
 from conjoin.sites.private_export import bounds_of, describe_privacy, private_dataset
 from conjoin.sites.rows import SiteRows, read_rows, refuse
 from conjoin.sites.rules import Rules
+from conjoin.sites.scattered import Standardised, scatter_of, scatter_to_plain
 from conjoin.text import listed
 from conjoin.version import __version__
-
-# Rows that are worked on at a time: a few megabytes, which stay in the cache.
-BLOCK = 16_384
 
 
 @dataclass(frozen=True)
@@ -217,10 +212,9 @@ def _long_tails(rows: SiteRows, content: Mapping[str, Any]) -> tuple[str, ...]:
     features, free = rows.plan.schema.features, ~np.isfinite(rows.plan.known_ranges()[1])
     found = np.zeros(len(features), dtype=bool)
     for k, one in enumerate(content["datasets"]):
-        X = rows.X[rows.rows(k)]
+        low, high = (end(axis=0)[:-1] for end in (rows.sums(k).low.min, rows.sums(k).high.max))
         center, scale = (np.array(one[name][:-1], np.float64) for name in ("center", "scale"))
-        far = np.maximum(X.max(axis=0) - center, center - X.min(axis=0))
-        found |= free & (far > FARTHEST * scale)
+        found |= free & (np.maximum(high - center, center - low) > FARTHEST * scale)
     if not found.any():
         return ()
     names = listed([name for name, one in zip(features, found) if one])
@@ -282,15 +276,16 @@ def _content(
 def _dataset(rows: SiteRows, k: int) -> dict[str, Any]:
     """Return what leaves of one dataset."""
     own = rows.rows(k)
-    X, y, dealt, folds = rows.X[own], rows.y[own], rows.dealt[k], rows.folds[k]
-    Z, center, scale = _standardised(X, y)
-    n, products = _fold_products(Z, dealt.fold, folds)
+    X, y, dealt = rows.X[own], rows.y[own], rows.dealt[k]
+    sums = rows.sums(k)
+    center, scale, products = sums.standardised()
     scatter = None
-    if rows.plan.family == "gaussian" and not scatter_discloses(Z[:, 1:-1], Z[:, -1], rows.rules):
-        scatter = _scatter(Z, products.sum(axis=0), dealt.repeats)
+    if rows.plan.family == "gaussian":
+        place = Standardised(X, y, center, scale, products.sum(axis=0))
+        scatter = scatter_to_plain(scatter_of(place, dealt.repeats, rows.rules))
     return {
         "name": rows.names[k],
-        "n": n,
+        "n": sums.n.tolist(),
         "center": numbers(center),
         "scale": numbers(scale),
         "levels": _levels(rows, X),
@@ -298,58 +293,6 @@ def _dataset(rows: SiteRows, k: int) -> dict[str, Any]:
         "products": numbers(triangle_of(products)),
         "copies": int(dealt.copies[0]),
         "scatter": scatter,
-    }
-
-
-def _standardised(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return [1, features, target] around their means and in their spreads, with both of these."""
-    n, p = len(y), X.shape[1] + 2
-    Z = np.empty((n, p))
-    center = np.append(X.mean(axis=0), y.mean())
-    blocks = [slice(first, first + BLOCK) for first in range(0, n, BLOCK)]
-    sums, squares = np.zeros(p - 1), np.zeros(p - 1)
-    for own in blocks:
-        Z[own, 0] = 1.0
-        Z[own, 1:-1], Z[own, -1] = X[own], y[own]
-        part = Z[own, 1:]
-        part -= center
-        sums += part.sum(axis=0)
-        squares += np.einsum("ij,ij->j", part, part)
-    more = sums / n  # what rounding left of the mean, so that a large offset costs no digits
-    center = center + more
-    scale = np.sqrt(np.maximum(squares / n - more**2, 0.0))
-    # The spread of a constant column is rounding.
-    scale = np.where(scale > 1e-12 * np.maximum(np.abs(center), 1e-300), scale, 1.0)
-    for own in blocks:
-        part = Z[own, 1:]
-        part -= more
-        part /= scale
-    return Z, center, scale
-
-
-def _fold_products(Z: FloatArray, fold: IntArray, folds: int) -> tuple[list[int], FloatArray]:
-    """Return the rows of each fold, and sums of products (F, p, p)."""
-    products = np.zeros((folds, Z.shape[1], Z.shape[1]))
-    for first in range(0, len(Z), BLOCK):
-        block, place = Z[first : first + BLOCK], fold[first : first + BLOCK]
-        for f in range(folds):
-            own = block[place == f]
-            products[f] += own.T @ own
-    return np.bincount(fold, minlength=folds).tolist(), products
-
-
-def _scatter(Z: FloatArray, products: FloatArray, repeats: Any) -> dict[str, Any]:
-    """Return how far residuals scatter around the dataset's own fit; `products` are Z'Z."""
-    rows = np.array([float(len(Z))])
-    moments = Moments.from_products(products[None], rows, rows)
-    starts, w = np.array([0, len(Z)]), np.ones(len(Z))
-    found = Scatter.of_rows(Z[:, :-1], Z[:, -1], w, starts, repeats, moments)
-    return {
-        "unbiased": numbers(triangle_of(found.unbiased[0])),
-        "cautious": numbers(triangle_of(found.cautious[0])),
-        "nu": float(found.nu[0]),
-        "inflation": float(found.inflation[0]),
-        "heavy": bool(found.heavy[0]),
     }
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from conjoin.sites.check import check
+from conjoin.sites.check import check_dataset
+from conjoin.sites.fold_sums import FoldSums
 from conjoin.sites.marks import Marks, find_marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.tables.encoding import OTHER
@@ -38,6 +39,8 @@ class Mended:
         What was done, in sentences.
     findings : tuple of Finding
         What is still found.
+    sums : tuple of FoldSums
+        Sums of each dataset.
     """
 
     leaving: Leaving
@@ -45,6 +48,7 @@ class Mended:
     merged: tuple[tuple[str, tuple[str, ...]], ...]
     steps: tuple[str, ...]
     findings: tuple[Finding, ...]
+    sums: tuple[FoldSums, ...]
 
 
 def mend(leaving: Leaving, rules: Rules) -> Mended:
@@ -67,14 +71,15 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
     ()
     """
     X, fold = leaving.X, np.empty_like(leaving.fold)
-    folds, merged, steps = [], [], []
+    folds, merged, steps, sums = [], [], [], []
     found: list[Finding] = []
     for k, dataset in enumerate(leaving.datasets):
         rows: Any = leaving.dataset == k if len(leaving.datasets) > 1 else slice(None)
         one = leaving.of_dataset(k)
         one, features, words = _merge(one, rules)
         asked = int(one.fold.max(initial=0)) + 1
-        number, findings = _most_folds(one, asked, rules)
+        number, findings, own = _most_folds(one, asked, rules)
+        sums.append(own)
         found += [replace(each, dataset=dataset) for each in findings]
         fold[rows] = one.fold % number
         if features:
@@ -87,17 +92,22 @@ def mend(leaving: Leaving, rules: Rules) -> Mended:
             many = "no folds" if number == 1 else f"{number} folds"
             steps.append(f"Dataset {dataset!r}: {many} instead of {asked}.")
     done = replace(leaving, X=X, fold=fold)
-    return Mended(done, tuple(folds), tuple(merged), tuple(steps), tuple(found))
+    return Mended(done, tuple(folds), tuple(merged), tuple(steps), tuple(found), tuple(sums))
 
 
-def _most_folds(one: Leaving, asked: int, rules: Rules) -> tuple[int, tuple[Finding, ...]]:
-    """Return the largest number of folds with which nothing is found; 1 and findings if none."""
-    findings: tuple[Finding, ...] = ()
+def _most_folds(one: Leaving, asked: int, rules: Rules) -> tuple[int, list[Finding], FoldSums]:
+    """Return the largest number of folds with which nothing is found; 1 and findings if none.
+
+    The sums of these folds are last.
+    """
+    findings: list[Finding] = []
+    sums = joined = FoldSums.of(one.X, one.y, one.fold, asked)
     for number in (asked, *(n for n in FEWER if n < asked)):
-        findings = check(replace(one, fold=one.fold % number), rules)
+        joined = sums.joined(number)
+        findings = check_dataset(replace(one, fold=one.fold % number), rules, joined)
         if not findings:
-            return number, ()
-    return 1, findings
+            return number, [], joined
+    return 1, findings, joined
 
 
 def _merge(one: Leaving, rules: Rules) -> tuple[Leaving, tuple[str, ...], list[str]]:

@@ -32,7 +32,7 @@ from conjoin.result.checked import (
     text,
     whole,
 )
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites.document import PLAN, read_document, write_document
 from conjoin.sites.rules import Rules
 from conjoin.tables.encoding import (

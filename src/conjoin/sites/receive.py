@@ -34,7 +34,7 @@ from conjoin.result.checked import (
     text,
     whole,
 )
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites.document import EXPORT, array, read_document, read_text, symmetric
 from conjoin.sites.noisy import discounted, error_noise
 from conjoin.sites.plan import Plan, check_plan

@@ -24,7 +24,7 @@ from conjoin.models.padded_rows import SortedRows
 from conjoin.models.remote_glm import KINDS, Arrays, Ask, answer
 from conjoin.moments import Basis
 from conjoin.result.checked import Fault, anything, boolean, list_of, one_of, record, text, whole
-from conjoin.result.store import checksum
+from conjoin.result.document import checksum
 from conjoin.sites.check import check_round
 from conjoin.sites.document import array, numbers, symmetric, triangle_of
 from conjoin.sites.plan import Plan

@@ -16,16 +16,18 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
 from conjoin.moments import Dealt, deal_rows
+from conjoin.sites.fold_sums import FoldSums
 from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
 from conjoin.sites.prediction import own_schema, with_prediction
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.sources.read import is_source, open_source
-from conjoin.tables.encoding import Number, present
+from conjoin.tables.encoding import Number
 from conjoin.tables.frame import in_memory, to_frame, with_castable_types
 from conjoin.tables.names import SEPARATOR, names_and_codes
 from conjoin.tables.roles import close_match
+from conjoin.tables.schema import pieces
 from conjoin.text import quoted
 
 # Share of values beyond the limits from which the unit is doubted: limits are meant for outliers.
@@ -59,6 +61,8 @@ class SiteRows:
     rules : Rules
     identity : Identity
         What tells rows apart in the site's ledger: all columns of the table.
+    known_sums : tuple of FoldSums
+        Sums of each dataset, where the rules have asked for them.
     """
 
     plan: Plan
@@ -73,6 +77,14 @@ class SiteRows:
     left_out: int
     rules: Rules
     identity: Identity
+    known_sums: tuple[FoldSums, ...] = ()
+
+    def sums(self, k: int) -> FoldSums:
+        """Return the sums of the folds of dataset k."""
+        if self.known_sums:
+            return self.known_sums[k]
+        own = self.rows(k)
+        return FoldSums.of(self.X[own], self.y[own], self.dealt[k].fold, self.folds[k])
 
     def rows(self, k: int) -> slice:
         """Return the rows of dataset k."""
@@ -142,7 +154,7 @@ def read_rows(
     )
     return SiteRows(
         plan, site, tuple(names), kept.X, y, starts, folds, mended.folds, mended.steps, left_out,
-        asked, identity,
+        asked, identity, mended.sums,
     )  # fmt: skip
 
 
@@ -213,13 +225,13 @@ def _known(
     for name in by:
         if name not in frame.columns:
             raise DataError(f"by={name!r} is not a column; {close_match(name, frame.columns)}")
-    target = nw.col(plan.target)
-    kind = frame.collect_schema()[plan.target]
-    known = ~(present(target) if kind.is_numeric() else target).is_null()
+    target = frame.get_column(plan.target)
+    known = ~target.is_null()
+    if target.dtype.is_float():
+        known = known & ~target.is_nan()
     for name in by:
-        known = known & ~nw.col(name).is_null()
-    mask = frame.select(known.alias("known")).get_column("known")
-    kept = frame if mask.all() else frame.filter(mask)
+        known = known & ~frame.get_column(name).is_null()
+    kept = frame if known.all() else frame.filter(known)
     if not len(kept):
         raise DataError(f"No row has a value of the target {plan.target!r}; check the table.")
     return kept, len(frame) - len(kept)
@@ -294,7 +306,7 @@ def _target(frame: nw.DataFrame[Any], plan: Plan) -> FloatArray:
             f"Target {plan.target!r} is of type {column.dtype}, but the plan says that it is a "
             "number; check the column."
         )
-    y: FloatArray = column.cast(nw.Float64).to_numpy().astype(np.float64)
+    y: FloatArray = np.concatenate(pieces(column.cast(nw.Float64)))
     if not np.isfinite(y).all():
         raise DataError(f"Target {plan.target!r} is infinite in a row; correct or drop the row.")
     if response.family == "poisson":
