@@ -102,8 +102,9 @@ class LearnedAnalysis:
         The rows, for losses and probabilities.
     learned : LearnedColumns, optional
         The learner with its rows and predictions; None after pickling.
-    judge : LearnerJudge, optional
-        What judges joins by the learner; None where clusters are about lines, and after pickling.
+    judge : callable, optional
+        Makes what judges joins by the learner, when verdicts are asked for; None where clusters are
+        about lines, and after pickling.
     contest : Contest, optional
         Models of the learner's clusters against one that knows the names; None if none were tried.
     findings : Findings
@@ -119,7 +120,7 @@ class LearnedAnalysis:
     layout: "Layout"
     rows: "Rows"
     learned: "LearnedColumns | None" = field(default=None, repr=False)
-    judge: "LearnerJudge | None" = None
+    judge: "Callable[[], LearnerJudge] | None" = None
     contest: "Contest | None" = None
     findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -357,7 +358,7 @@ class LearnedAnalysis:
         judge, steps = self.judge, self.main.steps
         if judge is None:
             return self._found.get("judged", Judged(steps, {}))
-        return self._once("judged", lambda: judge.settle(steps, progress))
+        return self._once("judged", lambda: judge().settle(steps, progress))
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
         """Return what joining two groups does to their held-out error, and its standard error."""
@@ -437,8 +438,8 @@ class LearnedAnalysis:
         pooled = self.entries["learner pooled"].held_out
         assert pooled is not None  # a learner's own predictions are kept
         used = layout.seen_by_engine("pooled")
-        X = np.concatenate([table.X, pooled[:, : len(used)]], axis=1)
-        found = place_by_rows(replace(table, X=X), self.linear.study, self.main.chosen.labels)
+        more = pooled[:, : len(used)]
+        found = place_by_rows(table, more, self.linear.study, self.main.chosen.labels)
         return replace(found, columns=np.append(np.arange(layout.inputs), used))
 
     @property

@@ -7,13 +7,11 @@ steps of `engine.run` are done again with the learner's prediction as one more c
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
-from conjoin.engine.corrected import Analyse, correct
+from conjoin.engine.corrected import Analyse, correct, with_prediction
 from conjoin.engine.entries import (
     KINDS,
     Entry,
@@ -153,7 +151,7 @@ def _combine(
         if name != "auto"
     }
     averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
-    curved = held_out_average(corrected, _features(bent, rows, learned, layout), rows)
+    curved = held_out_average(corrected, with_prediction(rows.table, learned, layout), rows)
     entries["linear"] = _entry(averages[0], flat, layout, straight, False)
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
@@ -167,11 +165,6 @@ def _combine(
     entries["auto"] = auto
     main = bent if schema.predictions.leads else flat
     return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows, learned)
-
-
-def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layout) -> FloatArray:
-    used = layout.corrected_columns() - layout.inputs
-    return np.concatenate([rows.table.X, learned.found["named"].held_out[:, used]], axis=1)
 
 
 def _entry(

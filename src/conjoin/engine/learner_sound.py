@@ -8,8 +8,9 @@ joined with each other where that is sound. Clusters leave, with the joins that 
 Nothing is trained where no dataset is suspected, which is the usual case.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from conjoin.models.row_losses import row_losses
 
 # Standard errors by which a model of its own must be better before a dataset is judged again.
 SURE = 1.0
+MakeJudge = Callable[[], LearnerJudge]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,31 +59,36 @@ def find_sound_clusters(
     proposals: Iterable[IntArray],
     search: Search | None,
     progress: Progress | None = None,
-) -> tuple[SoundClusters, LearnerJudge]:
-    """Return the clusters whose models predict best, and what judges their joins.
+) -> tuple[SoundClusters, MakeJudge]:
+    """Return the clusters whose models predict best, and what makes the judge of their joins.
 
-    Joins are judged by the learner with the larger steps that `compare` takes.
+    Joins are judged by the learner with the larger steps that `compare` takes. The judge is made
+    when it is asked for, since it holds the rows once more.
     """
-    level, seed = request.delta, int(request.random_state)
-    judge = LearnerJudge.of(learner.quicker(), learned.task, rows.table, level, seed)
+    asked = (request.delta, int(request.random_state))
+    make = partial(LearnerJudge.of, learner.quicker(), learned.task, rows.table, *asked)
     sound = SoundClusters(find_clusters(learned, rows, proposals, progress))
     if search is not None:
-        sound = without_harm(learned, rows, sound.clusters, judge, search)
-    return sound, judge.knowing(sound.falls)
+        sound = without_harm(learned, rows, sound.clusters, make, search)
+    return sound, partial(_knowing, make, sound.falls)
+
+
+def _knowing(make: MakeJudge, falls: FloatArray | None) -> LearnerJudge:
+    return make().knowing(falls)
 
 
 def without_harm(
-    learned: LearnedColumns, rows: Rows, found: FoundClusters, judge: LearnerJudge, search: Search
+    learned: LearnedColumns, rows: Rows, found: FoundClusters, make: MakeJudge, search: Search
 ) -> SoundClusters:
     """Return the clusters without the datasets that they harm."""
     if "separate" not in learned.found:
         return SoundClusters(found)
     falls = _falls(learned, rows, found.column)
     labels = found.labels
-    harmed = [
-        int(k) for k in _suspects(falls, rows.dataset, labels) if _is_harmed(int(k), labels, judge)
-    ]
-    if not harmed:
+    suspects = [int(k) for k in _suspects(falls, rows.dataset, labels)]
+    judge = make() if suspects else None
+    harmed = [k for k in suspects if judge is not None and _is_harmed(k, labels, judge)]
+    if judge is None or not harmed:
         return SoundClusters(found, None, falls)
     left: BoolArray = np.isin(np.arange(len(labels)), harmed)
     apart = np.where(left, labels.max() + 1, labels)

@@ -128,6 +128,8 @@ def _settled(
     task: Task, chosen: "Chosen", candidates: Candidates, names: Sequence[str]
 ) -> "tuple[Chosen, tuple[Move, ...]]":
     """Return the partition, after an update with the changes that are worth it."""
-    if task.before is None:
-        return chosen, ()
-    return settle_labels(chosen, candidates, names, task.before, free=task.free)
+    moves: tuple[Move, ...] = ()
+    if task.before is not None:
+        chosen, moves = settle_labels(chosen, candidates, names, task.before, free=task.free)
+    candidates.forget_joins()
+    return chosen, moves
