@@ -104,11 +104,13 @@ def test_nine_sites_that_lack_different_columns(tmp_path):
     assert coefficient_difference(found, pooled) < 1e-6
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
+)
 def test_random_patterns_of_missing_columns(tmp_path, seed):
     # Limits belong to columns that sites lack: filled values make their deviation small. Values
     # reach these limits, so that a table in one place has the same scales.
-    ends = {"temperature": [-12, 34], "humidity": [15, 96], "visibility": [200, 2000]}
+    ends = {"temperature": [-15, 37], "humidity": [15, 96], "visibility": [200, 2000]}
     rng = np.random.default_rng(seed)
     tables = hours_of_the_day(ends)
     for table in tables.values():
@@ -126,7 +128,7 @@ def test_random_patterns_of_missing_columns(tmp_path, seed):
     for strategy in ("pooled", "clusters", "mixture", "intercept", "partial", "slopes"):
         one, two = found.using(strategy), pooled.using(strategy)
         assert coefficient_difference(one, two) < 1e-8, strategy
-    assert coefficient_difference(found, pooled) < 1e-6
+    assert coefficient_difference(found, pooled) < 1e-7
 
 
 def check_rounds(tables: Tables, plan: Plan, folder: Path) -> None:

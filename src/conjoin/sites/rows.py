@@ -6,7 +6,7 @@ levels were merged and folds chosen so that the disclosure rules are kept. They 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -16,7 +16,6 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import ArgumentError, DataError, warn_caller
 from conjoin.families import check_counts, plain_label
 from conjoin.moments import Dealt, deal_rows
-from conjoin.sites.fold_sums import FoldSums
 from conjoin.sites.ledger import Identity
 from conjoin.sites.mending import mend
 from conjoin.sites.plan import Plan
@@ -24,11 +23,13 @@ from conjoin.sites.prediction import own_schema, with_prediction
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.sources.read import is_source, open_source
 from conjoin.tables.encoding import Number
-from conjoin.tables.frame import in_memory, to_frame, with_castable_types
+from conjoin.tables.frame import in_memory, pieces, to_frame, with_castable_types
 from conjoin.tables.names import SEPARATOR, names_and_codes
 from conjoin.tables.roles import close_match
-from conjoin.tables.schema import pieces
 from conjoin.text import quoted
+
+if TYPE_CHECKING:
+    from conjoin.sites.fold_sums import FoldSums
 
 # Share of values beyond the limits from which the unit is doubted: limits are meant for outliers.
 MOST_BEYOND = 0.05
@@ -77,12 +78,14 @@ class SiteRows:
     left_out: int
     rules: Rules
     identity: Identity
-    known_sums: tuple[FoldSums, ...] = ()
+    known_sums: "tuple[FoldSums, ...]" = ()
 
-    def sums(self, k: int) -> FoldSums:
+    def sums(self, k: int) -> "FoldSums":
         """Return the sums of the folds of dataset k."""
         if self.known_sums:
             return self.known_sums[k]
+        from conjoin.sites.fold_sums import FoldSums
+
         own = self.rows(k)
         return FoldSums.of(self.X[own], self.y[own], self.dealt[k].fold, self.folds[k])
 

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from conjoin._typing import AnyArray
+from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import DataError
 from conjoin.tables.names import is_utf8
 
@@ -96,6 +96,15 @@ def check_equal_lengths(columns: Mapping[str, Any], what: str) -> None:
 def in_memory(frame: Frame) -> nw.DataFrame[Any]:
     """Return a frame in memory, as Arrow."""
     return frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
+
+
+def pieces(column: nw.Series[Any]) -> list[FloatArray]:
+    """Return the values of a Float64 column without missing ones, in the pieces Arrow holds."""
+    native = column.to_native()
+    if not isinstance(native, pa.ChunkedArray):
+        return [np.asarray(column.to_numpy(), dtype=np.float64)]
+    # Not `to_numpy`: it loads pandas, which takes longer than reading a million values.
+    return [np.asarray(np.from_dlpack(one), np.float64) for one in native.chunks if len(one)]
 
 
 def one_row(frame: Frame) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError
@@ -28,7 +27,7 @@ from conjoin.tables.encoding import (
     present,
     to_plain,
 )
-from conjoin.tables.frame import with_castable_types
+from conjoin.tables.frame import pieces, with_castable_types
 from conjoin.tables.parse import all_fit, is_number
 from conjoin.tables.roles import Roles, close_match
 
@@ -215,15 +214,6 @@ class Schema:
         encodings = tuple(from_plain(column) for column in values["columns"])
         response = Response.from_plain(values.get("response", {}))
         return cls(roles, encodings, tuple(values["constant"]), response)
-
-
-def pieces(column: nw.Series[Any]) -> list[FloatArray]:
-    """Return the values of a Float64 column without missing ones, in the pieces Arrow holds."""
-    native = column.to_native()
-    if not isinstance(native, pa.ChunkedArray):
-        return [np.asarray(column.to_numpy(), dtype=np.float64)]
-    # Not `to_numpy`: it loads pandas, which takes longer than reading a million values.
-    return [np.asarray(np.from_dlpack(one), np.float64) for one in native.chunks if len(one)]
 
 
 def _write(rows: FloatArray, columns: Sequence[Sequence[FloatArray]]) -> None:
