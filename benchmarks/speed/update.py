@@ -5,7 +5,8 @@
 Tables are those of `benchmarks.speed.scale`. One row in a hundred is new, drawn at random (seed 1).
 `partition` runs with `keep_moments=True` on the old rows and on all rows; `update` adds the new
 rows to the first result, with `settled=False`. "cold" is the same update without the stored
-variances. All judge 200 joins, which is part of their times. Seconds are those of the processor. Differences are the largest over coefficients of all strategies, in working coordinates.
+variances. All judge 200 joins, which is part of their times. Seconds are those of the processor.
+Differences are the largest over coefficients of all strategies, in working coordinates.
 """
 
 import argparse

@@ -127,6 +127,27 @@ def usable_cores() -> int:
     return min(int(asked), _processors()) if asked.isdigit() and int(asked) else _processors()
 
 
+def give_back_memory() -> None:
+    """Return memory that is not used any more to the system, where the C library can do it.
+
+    Thousands of small arrays leave gaps that the GNU C library keeps for later ones of their size.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@lru_cache(maxsize=1)
+def _trim() -> Callable[[int], int] | None:
+    """Return the function of the C library that gives memory back; None if it has none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    found: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return found
+
+
 def memory_bytes() -> float:
     """Return the memory of this machine; infinite where that is not known."""
     names = "SC_PHYS_PAGES", "SC_PAGE_SIZE"

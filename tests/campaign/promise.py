@@ -35,6 +35,7 @@ TRUSTED = [
     "sklearn.model_selection._split.StratifiedKFold",
     "sklearn.neighbors._kd_tree.KDTree",
     "sklearn.neighbors._ball_tree.BallTree",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.tree._tree.Tree",
 ]
 OF_LEARNERS = (LinAlgWarning, ConvergenceWarning)

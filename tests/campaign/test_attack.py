@@ -208,6 +208,12 @@ def test_an_area_under_a_curve_is_at_most_one():
     assert areas and max(areas) <= 1.0
 
 
+def test_a_query_that_names_a_column_twice(tmp_path):
+    pd.DataFrame(rows()).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(DataError, match="'x'"):
+        find(str(tmp_path / "t.csv"), query="SELECT g, x, x, y FROM data")
+
+
 @pytest.mark.parametrize("options", [{"by": "q" * 3000}, {"target": "q" * 3000}])
 def test_names_of_3000_characters_do_not_fill_a_message(options):
     data = {**rows(), "n" * 3000: np.arange(40.0)}

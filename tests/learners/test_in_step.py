@@ -68,3 +68,19 @@ def test_training_in_a_thread_ends_when_nobody_waits(rows):
 
     with pytest.raises(ValueError, match="fails"):
         list(in_threads(work, range(2), alone=False))
+
+
+def test_a_subset_is_that_of_lightgbm_without_its_list():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((500, 3)), rng.standard_normal(500)
+    whole = lightgbm.Dataset(X, y, params={"verbosity": -1}).construct()
+    rows = np.flatnonzero(np.arange(500) % 3 > 0)
+    own, theirs = in_step._subset(whole, rows), whole.subset(rows.tolist()).construct()
+    assert own.used_indices is None
+    texts = []
+    for data in (own, theirs):
+        booster = lightgbm.Booster({"verbosity": -1, "objective": "regression"}, data)
+        for _ in range(5):
+            booster.update()
+        texts.append(booster.model_to_string())
+    assert texts[0] == texts[1]

@@ -130,3 +130,19 @@ def test_copies_of_rows_are_one_observation():
     np.testing.assert_allclose(many.unbiased, 25 * once.unbiased, rtol=1e-9)
     np.testing.assert_allclose(many.cautious, 25 * once.cautious, rtol=1e-9)
     np.testing.assert_allclose(many.nu, once.nu, rtol=1e-9)
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_rows_in_parts_have_the_same_scatter(copies, monkeypatch):
+    rng = np.random.default_rng(0)
+    starts = np.array([0, 40, 100, 130, 200])
+    Z = np.column_stack([np.ones(200), rng.standard_normal((200, 2)), rng.random(200) > 0.9])
+    t, w = Z @ [1.0, 2.0, 3.0, 4.0] + rng.standard_normal(200), rng.random(200) + 0.5
+    repeats = np.where(np.arange(200) % 7, 1, 2) if copies else None
+    moments = Moments.by_dataset(Z, t, starts, w)
+    whole = Scatter.of_rows(Z, t, w, starts, repeats, moments)
+    monkeypatch.setattr("conjoin.moments.folds.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("conjoin.moments.folds.PART_ROWS", 64)
+    parts = Scatter.in_parts(lambda rows: Z[rows], t, w, starts, repeats, moments)
+    for name in ("unbiased", "cautious", "nu", "heavy", "inflation"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)

@@ -17,12 +17,14 @@ from conjoin.engine.analysed import Analysed
 from conjoin.engine.entries import Layout
 from conjoin.engine.learning import LearnedColumns
 from conjoin.engine.study import Study, make_study
+from conjoin.execution import give_back_memory
 from conjoin.learners.schema import LearnedSchema
 from conjoin.models.glm_rows import GlmRows
 from conjoin.models.likelihood import Likelihood, OtherRows
 from conjoin.models.padded_rows import SortedRows
 from conjoin.models.problem import LeastSquares, Problem, RowLeastSquares
 from conjoin.moments import Moments
+from conjoin.moments.made import beside
 from conjoin.tables import DatasetCollection
 
 # Steps 3 to 7 for a table, of a collection or of moments that were formed elsewhere, its study and
@@ -45,11 +47,15 @@ def correct(
     used = layout.corrected_columns() - layout.inputs
 
     def wide(prediction: FloatArray) -> FloatArray:
-        return np.concatenate([table.X, prediction[:, used]], axis=1)
+        return beside(table.X, prediction[:, used])
 
     own = schema.predictions
     narrow = replace(own, models=dict([next(iter(own.models.items()))]), shown=len(used))
-    more = replace(table, X=wide(one.held_out), schema=LearnedSchema.of(table.schema, narrow))
+    more = replace(
+        table,
+        X=with_prediction(table, learned, layout),
+        schema=LearnedSchema.of(table.schema, narrow),
+    )
     found = make_study(more, request, study.dealt)
     if one.nested and isinstance(found.given, RowLeastSquares):
         found = replace(found, given=_nested_rows(found, wide, one.nested, learned.group, study))
@@ -59,7 +65,17 @@ def correct(
             for g, inner in enumerate(one.nested)
         ]
         found = replace(found, given=_nested(found, others, learned.group, study))
-    return analyse(more, found, progress)
+    analysed = analyse(more, found, progress)
+    give_back_memory()
+    return analysed
+
+
+def with_prediction(
+    table: DatasetCollection, learned: LearnedColumns, layout: Layout
+) -> FloatArray:
+    """Return the columns of the table (n, p) with the learner's prediction beside them."""
+    used = layout.corrected_columns() - layout.inputs
+    return beside(table.X, learned.found["named"].held_out[:, used])
 
 
 def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> SortedRows:

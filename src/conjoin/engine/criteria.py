@@ -118,4 +118,4 @@ def scatter_of_units(units: list[Unit], collection: DatasetCollection) -> Scatte
     # The folds are not used, so neither their number nor the seed matters.
     dealt = deal_rows(collection.X, collection.y, starts, folds=2, seed=0)
     moments = Moments.by_dataset(Z, t, starts, w)
-    return robust_scatter(Z, t, collection, dealt, moments)
+    return robust_scatter(lambda rows: Z[rows], t, collection, dealt, moments)

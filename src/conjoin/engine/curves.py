@@ -47,6 +47,8 @@ SAMPLE_ROWS, VARIANCE_ROWS = 5_000, 20_000
 MOST_COLUMNS, MOST_OPERATIONS = 60, 4e9
 # Rows up to which rows stand for moments, however many a dataset has.
 FEW_ROWS = 50_000
+# Numbers of the design of one part beyond that: 8 MB, of which there are a few copies.
+PART_VALUES = 1_000_000
 # Steps of the optimiser for each column that is tried, and for the variances of the best.
 TRIAL_STEPS, STEPS = 8, 25
 # Rise of the log evidence from which curves are worth a strategy: 5 is 1 to 150.
@@ -147,7 +149,8 @@ class _Rows:
 
     def parts(self, design: _Design) -> Iterator[RowFolds]:
         """Give the rows of all datasets, with many rows in parts."""
-        for first, last in parts_of(self.table.starts):
+        columns = self.p + len(design.knots)
+        for first, last in parts_of(self.table.starts, PART_VALUES // columns):
             yield self.of(np.arange(first, last), design)
 
 
@@ -255,19 +258,22 @@ def _fit_moments(
     rows: _Rows, hyper: Hyper, design: _Design
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Do the same with moments of cells; no more than a part of the rows has a design at once."""
-    cells = Moments.concatenate(
+    each = (
         fold_moments(part.Z, part.t, part.weights, part.starts, part.fold, rows.cells)
         for part in rows.parts(design)
     )
+    cells = Moments.filled(len(rows.table.names), each)
     seen = (reduce(operator.add, (cells[:, c] for c in np.flatnonzero(s))) for s in rows.past.sees)
     outside = np.stack([coefficients(one, hyper) for one in seen])
     post = posterior(cells.union(axis=1), hyper)
+    beta, mu = post.beta, post.mu
+    del cells, seen, post  # with many datasets they take as much as the rows
     held_out, first, row = [], 0, 0
     for part in rows.parts(design):
         last, end = first + part.shape[0], row + len(part.t)
         held_out.append(_held_out(part, rows.group[row:end], outside[:, first:last]))
         first, row = last, end
-    return np.concatenate(held_out), post.beta, post.mu
+    return np.concatenate(held_out), beta, mu
 
 
 def _held_out(rows: RowFolds, group: IntArray, outside: FloatArray) -> FloatArray:

@@ -27,10 +27,10 @@ from conjoin.models.glm_families import contrasts
 from conjoin.models.held_out import HeldOut
 from conjoin.models.problem import scale_of
 from conjoin.models.row_losses import row_losses
-from conjoin.moments.folds import PART_ROWS
+from conjoin.moments.made import PART_ROWS, slices
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
-from conjoin.strategies.stacking import find_weights, share_of_gain
+from conjoin.strategies.stacking import Kept, find_weights, share_of_gain
 from conjoin.strategies.validation import Fitted, Validated
 from conjoin.tables import DatasetCollection
 
@@ -293,11 +293,11 @@ def average_entries(
     judged on.
     """
     names = [name for name in AVERAGED if name in entries]
-    held_out = np.stack([_held_out(entries[name]) for name in names])
+    held_out = [_held_out(entries[name]) for name in names]
     y, counts, unit = rows.table.y, rows.capped_counts(), rows.units_of_resampling()
 
     def find(kept: BoolArray) -> FloatArray:
-        part = held_out[:, kept], y[kept], rows.response, counts[kept], unit[kept]
+        part = Kept(held_out, kept), y[kept], rows.response, counts[kept], unit[kept]
         return find_weights(*part, seed)
 
     lines, few = np.array([name == "linear" for name in names]), len(y) <= FEW_ROWS
@@ -308,7 +308,7 @@ def average_entries(
         if not kept.any():
             return lines.astype(np.float64)
         weights = find(kept)
-        stacked = np.tensordot(weights, held_out, axes=1)
+        stacked = np.concatenate([Kept(held_out, p).mean(weights) for p in slices(len(y))])
         if few:  # else so many rows are hardly flattered by weights of their own
             stacked = _outside(
                 group,
@@ -331,13 +331,13 @@ def average_entries(
 
 
 def _outside(
-    group: IntArray, find: Callable[[BoolArray], FloatArray], predictions: FloatArray
+    group: IntArray, find: Callable[[BoolArray], FloatArray], predictions: list[FloatArray]
 ) -> FloatArray:
-    """Return averages (n, L) of predictions (S, n, L), by weights found outside a row's group."""
-    found = np.empty(predictions.shape[1:])
+    """Return averages (n, L) of S predictions (n, L), by weights found outside a row's group."""
+    found = np.empty(predictions[0].shape)
     for g in range(int(group.max()) + 1):
         own = group == g
-        found[own] = np.tensordot(find(~own), predictions[:, own], axes=1)
+        found[own] = Kept(predictions, own).mean(find(~own))
     return found
 
 

@@ -45,6 +45,7 @@ from conjoin.engine.learner_verdicts import (
     judged_lines,
     judged_map,
     needed,
+    own_alternative,
     sides_of,
 )
 from conjoin.engine.placing import place_by_rows
@@ -54,7 +55,6 @@ from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
-from conjoin.result.values import Alternative, first_joins
 from conjoin.strategies import reference
 from conjoin.strategies.improvement import HeldOut
 
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from conjoin.result.improvement import Improvements
     from conjoin.result.placement import Placement
     from conjoin.result.stability import Stability
-    from conjoin.result.values import Estimate, Merge
+    from conjoin.result.values import Alternative, Estimate, Merge
 
 Value = TypeVar("Value")
 # Strategies of the analysis that is shown, beside those with a learner.
@@ -102,8 +102,9 @@ class LearnedAnalysis:
         The rows, for losses and probabilities.
     learned : LearnedColumns, optional
         The learner with its rows and predictions; None after pickling.
-    judge : LearnerJudge, optional
-        What judges joins by the learner; None where clusters are about lines, and after pickling.
+    judge : callable, optional
+        Makes what judges joins by the learner, when verdicts are asked for; None where clusters are
+        about lines, and after pickling.
     contest : Contest, optional
         Models of the learner's clusters against one that knows the names; None if none were tried.
     findings : Findings
@@ -119,7 +120,7 @@ class LearnedAnalysis:
     layout: "Layout"
     rows: "Rows"
     learned: "LearnedColumns | None" = field(default=None, repr=False)
-    judge: "LearnerJudge | None" = None
+    judge: "Callable[[], LearnerJudge] | None" = None
     contest: "Contest | None" = None
     findings: Findings = Findings()
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -357,7 +358,7 @@ class LearnedAnalysis:
         judge, steps = self.judge, self.main.steps
         if judge is None:
             return self._found.get("judged", Judged(steps, {}))
-        return self._once("judged", lambda: judge.settle(steps, progress))
+        return self._once("judged", lambda: judge().settle(steps, progress))
 
     def join_change(self, left: Sequence[str], right: Sequence[str]) -> tuple[float, float]:
         """Return what joining two groups does to their held-out error, and its standard error."""
@@ -387,11 +388,11 @@ class LearnedAnalysis:
     ) -> "tuple[Alternative, ...]":
         """Return joins of a dataset; those that are lines of the ledger have its verdict."""
         names, labels = self.main.facts.names, self.main.chosen.labels
-        cluster, joins = dict(zip(names, labels))[name], first_joins(self.ledger(None))
+        cluster, ledger = dict(zip(names, labels))[name], self.ledger(None)
         found = []
         for line in lines:
             if line.cluster == cluster:
-                found.append(Alternative.own(line.cluster, name, joins[name]))
+                found.append(own_alternative(line, name, ledger))
                 continue
             others = tuple(n for n, c in zip(names, labels) if c == line.cluster)
             known = self._judged().verdicts.get(frozenset([(name,), tuple(sorted(others))]))
@@ -437,8 +438,8 @@ class LearnedAnalysis:
         pooled = self.entries["learner pooled"].held_out
         assert pooled is not None  # a learner's own predictions are kept
         used = layout.seen_by_engine("pooled")
-        X = np.concatenate([table.X, pooled[:, : len(used)]], axis=1)
-        found = place_by_rows(replace(table, X=X), self.linear.study, self.main.chosen.labels)
+        more = pooled[:, : len(used)]
+        found = place_by_rows(table, more, self.linear.study, self.main.chosen.labels)
         return replace(found, columns=np.append(np.arange(layout.inputs), used))
 
     @property

@@ -7,13 +7,11 @@ steps of `engine.run` are done again with the learner's prediction as one more c
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from conjoin._typing import FloatArray, Progress
 from conjoin.api.request import Request
 from conjoin.engine.analysed import Analysed
 from conjoin.engine.analysis import Analysis
-from conjoin.engine.corrected import Analyse, correct
+from conjoin.engine.corrected import Analyse, correct, with_prediction
 from conjoin.engine.entries import (
     KINDS,
     Entry,
@@ -29,9 +27,8 @@ from conjoin.engine.entries import (
 )
 from conjoin.engine.learned import LearnedAnalysis
 from conjoin.engine.learner_choice import warn_of_weights
-from conjoin.engine.learner_clusters import find_clusters, is_better
-from conjoin.engine.learner_sound import SoundClusters, without_harm
-from conjoin.engine.learner_verdicts import LearnerJudge
+from conjoin.engine.learner_clusters import is_better
+from conjoin.engine.learner_sound import find_sound_clusters
 from conjoin.engine.learning import LearnedColumns, enough_rows, learn_columns
 from conjoin.learners.rows import Learner
 from conjoin.learners.schema import LearnedSchema, PredictionColumns
@@ -76,14 +73,10 @@ def add_learner(
     report(second, 1, 1)
     leads, judge, contest = _leads(linear, corrected, learned, rows), None, None
     if leads:
-        judge = _judge_of(learner, learned, table, request)
         proposals = [one.analysis.chosen.labels for one in (corrected, linear)]
-        found = find_clusters(learned, rows, proposals, last)
-        sound = SoundClusters(found, None, None)
-        if corrected.analysis.search is not None:
-            sound = without_harm(learned, rows, found, judge, corrected.analysis.search.tree)
+        search = corrected.analysis.search
+        sound, judge = find_sound_clusters(learner, learned, rows, request, proposals, search, last)
         labels, column, contest = sound.clusters
-        judge = judge.knowing(sound.falls)
         corrected = corrected.with_labels(labels, sound.joins)
         if column is not None:
             learned = replace(learned, found={**learned.found, "clusters": column})
@@ -92,14 +85,6 @@ def add_learner(
     schema = schema_of(learned, table, lines, leads=leads)
     combined = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
     return replace(combined, judge=judge, contest=contest)
-
-
-def _judge_of(
-    learner: Learner, learned: LearnedColumns, table: DatasetCollection, request: Request
-) -> LearnerJudge:
-    """Return what judges joins by the learner, with the larger steps that `compare` takes."""
-    asked = (table, request.delta, int(request.random_state))
-    return LearnerJudge.of(learner.quicker(), learned.task, *asked)
 
 
 def _leads(linear: Analysed, corrected: Analysed, learned: LearnedColumns, rows: Rows) -> bool:
@@ -166,7 +151,7 @@ def _combine(
         if name != "auto"
     }
     averages = flat.strategies.validated["auto"], bent.strategies.validated["auto"]
-    curved = held_out_average(corrected, _features(bent, rows, learned, layout), rows)
+    curved = held_out_average(corrected, with_prediction(rows.table, learned, layout), rows)
     entries["linear"] = _entry(averages[0], flat, layout, straight, False)
     entries["corrected"] = _entry(averages[1], bent, layout, curved, True)
     if "residual" in learned.found:
@@ -180,11 +165,6 @@ def _combine(
     entries["auto"] = auto
     main = bent if schema.predictions.leads else flat
     return LearnedAnalysis(main, flat, bent, entries, weights, schema, layout, rows, learned)
-
-
-def _features(bent: Analysis, rows: Rows, learned: LearnedColumns, layout: Layout) -> FloatArray:
-    used = layout.corrected_columns() - layout.inputs
-    return np.concatenate([rows.table.X, learned.found["named"].held_out[:, used]], axis=1)
 
 
 def _entry(

@@ -8,24 +8,28 @@ joined with each other where that is sound. Clusters leave, with the joins that 
 Nothing is trained where no dataset is suspected, which is the usual case.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from conjoin._typing import BoolArray, FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
+from conjoin.api.request import Request
 from conjoin.engine.entries import Rows
-from conjoin.engine.learner_clusters import FoundClusters
+from conjoin.engine.learner_clusters import FoundClusters, find_clusters
 from conjoin.engine.learner_verdicts import LearnerJudge, harms
 from conjoin.engine.learning import LearnedColumns
-from conjoin.grouping.agglomerative import Tree
-from conjoin.grouping.refine import Join, make_sound, tree_joins
+from conjoin.grouping.refine import Join, refine, tree_joins
+from conjoin.grouping.search import Search
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.grouped import grouped_column
+from conjoin.learners.rows import Learner
 from conjoin.models.row_losses import row_losses
 
 # Standard errors by which a model of its own must be better before a dataset is judged again.
 SURE = 1.0
+MakeJudge = Callable[[], LearnerJudge]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,28 +47,55 @@ class SoundClusters:
     """
 
     clusters: FoundClusters
-    joins: tuple[Join, ...] | None
-    falls: FloatArray | None
+    joins: tuple[Join, ...] | None = None
+    falls: FloatArray | None = None
+
+
+def find_sound_clusters(
+    learner: Learner,
+    learned: LearnedColumns,
+    rows: Rows,
+    request: Request,
+    proposals: Iterable[IntArray],
+    search: Search | None,
+    progress: Progress | None = None,
+) -> tuple[SoundClusters, MakeJudge]:
+    """Return the clusters whose models predict best, and what makes the judge of their joins.
+
+    Joins are judged by the learner with the larger steps that `compare` takes. The judge is made
+    when it is asked for, since it holds the rows once more.
+    """
+    asked = (request.delta, int(request.random_state))
+    make = partial(LearnerJudge.of, learner.quicker(), learned.task, rows.table, *asked)
+    sound = SoundClusters(find_clusters(learned, rows, proposals, progress))
+    if search is not None:
+        sound = without_harm(learned, rows, sound.clusters, make, search)
+    return sound, partial(_knowing, make, sound.falls)
+
+
+def _knowing(make: MakeJudge, falls: FloatArray | None) -> LearnerJudge:
+    return make().knowing(falls)
 
 
 def without_harm(
-    learned: LearnedColumns, rows: Rows, found: FoundClusters, judge: LearnerJudge, tree: Tree
+    learned: LearnedColumns, rows: Rows, found: FoundClusters, make: MakeJudge, search: Search
 ) -> SoundClusters:
     """Return the clusters without the datasets that they harm."""
     if "separate" not in learned.found:
-        return SoundClusters(found, None, None)
+        return SoundClusters(found)
     falls = _falls(learned, rows, found.column)
     labels = found.labels
-    harmed = [
-        int(k) for k in _suspects(falls, rows.dataset, labels) if _is_harmed(int(k), labels, judge)
-    ]
-    if not harmed:
+    suspects = [int(k) for k in _suspects(falls, rows.dataset, labels)]
+    judge = make() if suspects else None
+    harmed = [k for k in suspects if judge is not None and _is_harmed(k, labels, judge)]
+    if judge is None or not harmed:
         return SoundClusters(found, None, falls)
     left: BoolArray = np.isin(np.arange(len(labels)), harmed)
     apart = np.where(left, labels.max() + 1, labels)
     ask = _Among(judge, frozenset(harmed))
     sizes = np.bincount(rows.dataset, minlength=len(labels)).astype(np.float64)
-    sound = make_sound(apart, sizes, tree_joins(tree), ask.changes, ask.apart)
+    tree = tree_joins(search.tree)
+    sound = refine(apart, sizes, tree, search.near, ask.changes, ask.apart)
     column = _column(learned, sound.labels)
     clusters = FoundClusters(sound.labels, column, found.contest)
     return SoundClusters(clusters, sound.joins, _falls(learned, rows, column))
@@ -120,7 +151,7 @@ class _Among:
 
     def changes(self, joins: Sequence[Join]) -> tuple[FloatArray, FloatArray]:
         """Return the change of the error by each join, with its standard error."""
-        asked = [join for join in joins if join[0][0] in self.some]
+        asked = [join for join in joins if self._concerns(join)]
         known = dict(zip(asked, self.judge.on_pairs(asked)))
         change, error = np.zeros(len(joins)), np.zeros(len(joins))
         for i, join in enumerate(joins):
@@ -131,9 +162,12 @@ class _Among:
                 change[i] = np.inf
         return np.nan_to_num(change, nan=np.inf, posinf=np.inf), np.nan_to_num(error)
 
+    def _concerns(self, join: Join) -> bool:
+        return not self.some.isdisjoint((*join[0], *join[1]))
+
     def apart(self, joins: Sequence[Join]) -> BoolArray:
         """Say for each join whether the verdict is "apart"."""
-        asked = [join if join[0][0] in self.some else None for join in joins]
+        asked = [join if self._concerns(join) else None for join in joins]
         known = iter(self.judge.on_pairs([join for join in asked if join is not None]))
         verdicts = [None if join is None else next(known) for join in asked]
         return np.array([one is not None and one.verdict == "apart" for one in verdicts])

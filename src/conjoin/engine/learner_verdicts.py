@@ -46,7 +46,7 @@ from conjoin.learners.paired import (
 )
 from conjoin.learners.rows import Learner, LearnerRows
 from conjoin.result.details import VERDICTS, Map
-from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, Alternative, Merge
+from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, Alternative, Merge, first_joins
 from conjoin.tables import DatasetCollection
 
 # Joins that are judged by the learner: those that a terminal shows. Each is up to three
@@ -356,6 +356,11 @@ def judged_alternative(line: Alternative, found: PairedVerdict | None) -> Altern
         unknown = float("nan")
         return Alternative(line.cluster, "undecided", unknown, (unknown, unknown), NOT_JUDGED)
     return Alternative(line.cluster, found.verdict, found.gain, found.interval, CROSS_VALIDATION)
+
+
+def own_alternative(line: Alternative, name: str, ledger: Sequence[Merge]) -> Alternative:
+    """Return a dataset's own cluster by the line of a ledger that joined the dataset."""
+    return Alternative.own(line.cluster, name, first_joins(ledger)[name])
 
 
 def judged_map(shown: Map, found: Mapping[Sides, PairedVerdict], names: Sequence[str]) -> Map:

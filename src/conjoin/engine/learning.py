@@ -6,6 +6,8 @@ average, and one for each dataset.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.engine.curves import FEW_ROWS as FEW_CURVE_ROWS
 from conjoin.engine.curves import find_curves
 from conjoin.engine.study import Study
+from conjoin.execution import give_back_memory
 from conjoin.learners.blended import Blended
 from conjoin.learners.boosting import Boosting
 from conjoin.learners.columns import LearnerColumns
@@ -21,6 +24,7 @@ from conjoin.learners.forward import forward_groups
 from conjoin.learners.grouped import grouped_column, has_enough
 from conjoin.learners.rows import Learner, LearnerRows, Past
 from conjoin.models.row_losses import row_losses
+from conjoin.moments.made import made_rows
 from conjoin.progress_parts import by_costs, report, split_progress
 from conjoin.tables import DatasetCollection
 
@@ -47,8 +51,6 @@ PATIENT_ROWS = 5_000
 # Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
 # of half a million rows is hardly worse than one of a million, and each takes minutes.
 LARGE = 300_000
-# Rows that are put in order at once.
-CHUNK_ROWS = 65_536
 # How long the models with names, without, of residuals and of one dataset take in proportion, for
 # the progress bar.
 COSTS, SEPARATE_COST = (6, 2, 1), 0.5
@@ -117,16 +119,13 @@ class LearningTask:
         dataset = np.repeat(np.arange(K), table.sizes)
         assert study.dealt is not None  # a learner reads rows
         group, past = groups_and_past(study)
-        order = np.lexsort((table.weights, study.dealt.rank, dataset))
-        X = np.empty((len(order), len(columns.names)))
-        for start in range(0, len(order), CHUNK_ROWS):  # in parts: no second copy of all rows
-            part = slice(start, start + CHUNK_ROWS)
-            X[part] = columns.transform(table.X[order[part]])
+        order = np.lexsort((table.weights, study.dealt.rank, dataset)).astype(np.int32)
+        make = partial(_rows_in_order, columns, table.X, order)
         rows = LearnerRows(
-            X,
+            made_rows(make, len(order), len(columns.names)),
             table.y[order],
-            table.weights[order],
-            dataset[order],
+            table.weights if np.ptp(table.weights) == 0 else table.weights[order],
+            dataset,  # the order is one inside datasets
             K,
             columns.names,
             columns.categories,
@@ -173,6 +172,13 @@ class LearningTask:
         return replace(column, held_out=column.held_out[self.order], nested=())
 
 
+def _rows_in_order(
+    columns: LearnerColumns, X: FloatArray, order: IntArray, rows: Any
+) -> FloatArray:
+    """Return some rows of features (n, features) as a learner sees them, in an order (n,)."""
+    return columns.transform(X[order[rows]])
+
+
 def held_out_groups(study: Study) -> IntArray:
     """Return the group (n,) of every row that is held out together."""
     return groups_and_past(study)[0]
@@ -187,7 +193,7 @@ def groups_and_past(study: Study, most: int = GROUPS) -> tuple[IntArray, Past | 
     assert dealt is not None  # a learner reads rows
     if dealt.forward is not None:
         return forward_groups(dealt.forward, dealt.rank, most)
-    return group_of_folds(study, most)[dealt.fold], None
+    return group_of_folds(study, most).astype(np.int8)[dealt.fold], None
 
 
 def group_of_folds(study: Study, most: int = GROUPS) -> IntArray:
@@ -242,6 +248,7 @@ def learn_columns(
     group = held_out_groups(study)
     held_out = groups_and_past(study, CURVE_GROUPS if n <= FEW_CURVE_ROWS else GROUPS)
     curves = None if keep else find_curves(table, study, task.columns, *held_out)
+    give_back_memory()
     if curves is None:
         return LearnedColumns(narrow, group, done)
     return LearnedColumns(narrow, group, {**done, "curves": curves.column}, curves.coef)

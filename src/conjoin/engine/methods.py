@@ -91,6 +91,10 @@ class Candidates:
         problem, hyper = self.start.problem, self.start.hyper
         return ValidatedJoins.of(problem.folds, hyper, self.weights, self.find_centre, problem.seen)
 
+    def forget_joins(self) -> None:
+        """Free what joins were computed from; it is found again when it is asked for."""
+        vars(self).pop("joins", None)
+
     def refine(self, labels: IntArray) -> Refined:
         """Return the partition with joins that hold on held-out rows."""
         search, rows = self.search, self.moments.n

@@ -5,6 +5,7 @@ leave, in which rows of a person stay together or models predict forward in time
 behind verdicts, in which rows of a person, or of a stretch of time, may share noise.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -153,15 +154,22 @@ def length(request: Question, name: str, dated: bool) -> float | None:
 
 
 def robust_scatter(
-    Z: FloatArray, t: FloatArray, data: DatasetCollection, dealt: Dealt, moments: Moments
+    design: Callable[[slice], FloatArray],
+    t: FloatArray,
+    data: DatasetCollection,
+    dealt: Dealt,
+    moments: Moments,
 ) -> Scatter:
-    """Return the scatter of rows, for verdicts: by person, by stretch of time, or row by row."""
+    """Return the scatter of rows, for verdicts: by person, by stretch of time, or row by row.
+
+    `design` returns the design of some rows, t (N,) is the target in the same coordinates.
+    """
     w, starts, order = data.weights, data.starts, data.order
     if order is not None and order.who is not None:
-        return clustered_scatter(Z, t, w, starts, order.who, moments)
+        return clustered_scatter(design(slice(None)), t, w, starts, order.who, moments)
     if order is not None and order.time is not None:
-        return serial_scatter(Z, t, w, starts, order.time, moments)
-    return Scatter.of_rows(Z, t, w, starts, dealt.repeats, moments)
+        return serial_scatter(design(slice(None)), t, w, starts, order.time, moments)
+    return Scatter.in_parts(design, t, w, starts, dealt.repeats, moments)
 
 
 def scatter_of_folds(folds: Moments) -> Scatter:

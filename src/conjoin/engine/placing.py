@@ -25,7 +25,7 @@ from conjoin.models.partial import (
     posterior,
     posterior_of_rows,
 )
-from conjoin.moments import Moments, RowMoments
+from conjoin.moments import Moments, RowMoments, beside
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.strategies.plan import Start, start_values
 from conjoin.strategies.refits import PartialPooling, Refit, SoftClusters
@@ -61,12 +61,18 @@ def make_placement(
     )
 
 
-def place_by_rows(table: DatasetCollection, study: Study, labels: IntArray) -> Placement:
-    """Return a placement for columns other than those of a study: its datasets and folds stay."""
+def place_by_rows(
+    table: DatasetCollection, more: FloatArray, study: Study, labels: IntArray
+) -> Placement:
+    """Return a placement for the columns of a table and `more` (n, m) beside them.
+
+    Datasets and folds of the study stay.
+    """
     request = Request(
         target=table.schema.roles.target, folds=int(study.given.folds.shape[1]), verdict="gaussian"
     )
-    return place_by_study(make_study(table, request, study.dealt), labels)
+    wide = replace(table, X=beside(table.X, more))
+    return place_by_study(make_study(wide, request, study.dealt), labels)
 
 
 def place_by_study(found: Study, labels: IntArray) -> Placement:

@@ -18,7 +18,7 @@ from conjoin.engine.remote_reading import reduce_lazy, stay_open
 from conjoin.errors import ArgumentError
 from conjoin.sites.folder import as_study
 from conjoin.sources.engines import engine_of, open_with, settings_of_duckdb
-from conjoin.sources.read import Source, is_source, open_source
+from conjoin.sources.read import Source, is_source, open_source, stored_columns
 from conjoin.tables import DatasetCollection
 from conjoin.tables.collect import collect_rows
 from conjoin.tables.frame import in_memory, is_lazy, to_frame
@@ -86,7 +86,8 @@ def _opened(
         roles = _roles(request, source.by or request.by)
         table = _wanted_columns(source.with_boolean_target(request.target), roles, request.columns)
         blocks = bool(source.by) and not request.by
-        found = _read_table(table, roles, request, None, rows_needed, alone, blocks)
+        apart = source.in_columns and not blocks
+        found = _read_table(table, roles, request, None, rows_needed, alone, blocks, apart)
         if not isinstance(found, Reduced):
             stack.close()
         yield found
@@ -107,10 +108,12 @@ def _read_table(
     rows_needed: bool,
     alone: bool,
     blocks: bool = False,
+    apart: bool = False,
 ) -> DatasetCollection | Reduced:
     """Form moments where the rows live if they stay there, else bring the rows here.
 
-    With `blocks` each dataset is a file, and rows are counted inside it.
+    With `blocks` each dataset is a file, and rows are counted inside it. With `apart` columns are
+    stored apart, so that a few can be read at a time.
     """
     if request.keep_moments:
         refuse_what_needs_rows(request, rows_needed=rows_needed)
@@ -121,7 +124,7 @@ def _read_table(
     if request.sample_rows is not None:
         _check_sample_is_possible(data, request, rows_needed)
     rows = collect_rows(
-        data,
+        (stored_columns(data) if apart else None) or data,
         roles,
         missing=request.missing,
         columns=columns,

@@ -29,7 +29,7 @@ from conjoin.engine.single import analyse_single
 from conjoin.engine.steps import Task, find
 from conjoin.engine.study import DatasetFacts, make_study, rows_of
 from conjoin.engine.wild import settle_partition
-from conjoin.execution import one_thread
+from conjoin.execution import give_back_memory, one_thread
 from conjoin.progress_parts import split_progress
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def analyse(
     learner = make_learner(request, task.criterion) if has_rows(table) else None
     first, last = split_progress(progress, 1.0 if learner is None else LINEAR_SHARE)
     found = find(task, table, study, first)
+    give_back_memory()
 
     # The same with a learner, whose predictions are further columns.
     if learner is None:

@@ -21,7 +21,6 @@ from conjoin.engine.strategies import validate_strategies
 from conjoin.engine.study import DatasetFacts, Study, rows_of
 from conjoin.engine.verdicts import make_judge
 from conjoin.execution import one_thread
-from conjoin.models.optima import Optima, Optimum
 from conjoin.models.problem import RowLeastSquares
 from conjoin.strategies.plan import make_plan, start_values
 from conjoin.strategies.validation import fit_strategies
@@ -31,9 +30,11 @@ if TYPE_CHECKING:
     from conjoin.criterion import Criterion
     from conjoin.engine.methods import Chosen
     from conjoin.engine.remote import Reduced
+    from conjoin.models.optima import Starts
     from conjoin.moments.kept import KeptMoments
     from conjoin.representations.base import Representation
     from conjoin.result.update import Move
+    from conjoin.strategies.plan import Start
     from conjoin.tables import DatasetCollection
 
 
@@ -64,9 +65,7 @@ def find(
     request, criterion = task.request, task.criterion
     facts = DatasetFacts.of(table)
     with one_thread():
-        kept: KeptMoments | None = getattr(table, "kept", None)
-        optima = None if kept is None else optima_before(kept)
-        start = start_values(study.given, optima)
+        start = start_values(study.given, _starts_of(table))
         judge = make_judge(study, start)
 
         # 3 Search partitions.
@@ -105,21 +104,32 @@ def find(
         origin,
         plan.refits,
         table=rows_of(table),
-        kept=None if kept is None or optima is None else kept.with_starts(optima.after),
+        kept=_kept_after(table, start),
         moves=moves,
     )
     return Analysed(analysis, fits, candidates)
 
 
-def optima_before(kept: "KeptMoments") -> Optima:
-    """Return where searches start: at the optima of the result that rows are added to."""
-    return Optima({name: Optimum(*one) for name, one in kept.starts.items()})
+def _starts_of(table: Any) -> "Starts | None":
+    """Return where searches for variances start; None unless moments are kept."""
+    kept: KeptMoments | None = getattr(table, "kept", None)
+    return None if kept is None else kept.starts
+
+
+def _kept_after(table: Any, start: "Start") -> "KeptMoments | None":
+    """Return kept moments with the optima that were found, for an update to start from."""
+    kept: KeptMoments | None = getattr(table, "kept", None)
+    if kept is None or start.optima is None:
+        return kept
+    return kept.with_starts(start.optima.after)
 
 
 def _settled(
     task: Task, chosen: "Chosen", candidates: Candidates, names: Sequence[str]
 ) -> "tuple[Chosen, tuple[Move, ...]]":
     """Return the partition, after an update with the changes that are worth it."""
-    if task.before is None:
-        return chosen, ()
-    return settle_labels(chosen, candidates, names, task.before, free=task.free)
+    moves: tuple[Move, ...] = ()
+    if task.before is not None:
+        chosen, moves = settle_labels(chosen, candidates, names, task.before, free=task.free)
+    candidates.forget_joins()
+    return chosen, moves

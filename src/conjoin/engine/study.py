@@ -149,8 +149,10 @@ def make_study(
     if family is None:
         scatter = None
         if robust:
-            Z, t = found.basis.design(X), found.basis.response(y)
-            scatter = robust_scatter(Z, t, data, dealt, found.moments.union(1))
+            basis, whole = found.basis, found.moments.union(1)
+            scatter = robust_scatter(
+                lambda rows: basis.design(X[rows]), basis.response(y), data, dealt, whole
+            )
         study = _of_moments(
             found.basis, found.moments, request.weigh_by, dealt.copies, scatter, dealt.forward
         )

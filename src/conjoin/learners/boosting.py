@@ -32,8 +32,8 @@ from conjoin.learners.remembered import (
     unpack_model,
 )
 from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
-from conjoin.learners.tree_text import without_ranges
-from conjoin.progress_parts import report, split_progress
+from conjoin.learners.tree_text import without_ranges, without_threads
+from conjoin.progress_parts import by_costs, report, split_progress
 from conjoin.sources.checkpoints import remembered
 
 # Shapes of trees: (leaves, least rows of a leaf, ridge on leaf values, random splits).
@@ -196,9 +196,9 @@ class Boosting:
         if len(shapes) > 1:
             quick = self.quicker() if len(rows) <= SEVERAL_ROWS else self.quicker().quicker()
             judges = self._judges(len(rows), rows.judging(group))
-            for shape in shapes:
-                losses[shape] = quick._judge(data, group, shape, judges).loss
-                report(first, len(losses), len(shapes))
+            for shape, part in zip(shapes, by_costs(first, (1,) * len(shapes))):
+                losses[shape] = quick._judge(data, group, shape, judges, part).loss
+                report(part, 1, 1)
         best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
         found = self._judge(data, group, best, rows.judging(group), last)
         for g in range(rows.judging(group), group_count(group)):  # they choose nothing
@@ -401,7 +401,9 @@ class _Data:
 
     def model(self, text: str) -> "TreeModel":
         """Return the model of LightGBM's text."""
-        return TreeModel(text, self.center, self.scale, self.rows.named, self.limited)
+        return TreeModel(
+            without_threads(text), self.center, self.scale, self.rows.named, self.limited
+        )
 
     @property
     def limited(self) -> bool:

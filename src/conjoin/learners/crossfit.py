@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
-from conjoin.execution import in_workers
+from conjoin.execution import give_back_memory, in_workers
 from conjoin.learners.rows import Learner, LearnerRows, Model, group_count
 from conjoin.progress_parts import report, split_progress
 
@@ -76,7 +76,9 @@ def predict_column(
     """Cross-fit a learner and train it on all rows; `group` (n,) numbers the groups from 0."""
     first, second, last = split_progress(progress, *(NESTED_SHARES if nested else SHARES))
     found = learner.cross_fit(rows, group, first, keep=keep)
+    give_back_memory()
     model = learner.fit(rows, found.settings)
+    give_back_memory()
     report(second, 1, 1)
     quick = learner.hastened(found.settings)
     inside = _nested(learner, rows, group, found.held_out, quick, last) if nested else ()

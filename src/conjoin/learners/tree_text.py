@@ -34,6 +34,15 @@ def without_ranges(text: str) -> str:
     return head + line + " ".join("none" for _ in ranges.split(" ")) + end + trees
 
 
+def without_threads(text: str) -> str:
+    """Return the text without the number of threads that trained the trees.
+
+    The trees are the same for any number, so the text is, too.
+    """
+    head, line, parameters = text.rpartition("\nparameters:\n")
+    return head + line + re.sub(r"\[num_threads: \d+\]\n", "", parameters)
+
+
 def tree_fault(text: str, columns: int, lines: int) -> str:
     """Return what is wrong with a text of trees, in words; empty if nothing is.
 

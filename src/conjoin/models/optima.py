@@ -31,6 +31,7 @@ LEAST_COSINE = 1e-8
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 Bounds = Sequence[tuple[float, float]]
+Starts = Mapping[str, tuple[FloatArray, FloatArray]]  # points and curvatures by name
 
 
 class Optimum(NamedTuple):
@@ -58,6 +59,11 @@ class Optima:
 
     before: Mapping[str, Optimum] = field(default_factory=dict)
     after: dict[str, Optimum] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, starts: Starts) -> "Optima":
+        """Start from points with their curvature."""
+        return cls({name: Optimum(*one) for name, one in starts.items()})
 
     def find(
         self,

@@ -31,7 +31,7 @@ covariance from the rows at hand can tell what such values cost. Flags are left 
 new row cannot go beyond 0 and 1.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.models.noise import noise_variances
 from conjoin.models.ols import fit_ols
 from conjoin.moments import Moments
+from conjoin.moments.folds import parts_of
 from conjoin.moments.gram import gram_by_dataset
 
 # A row with 1 - h below this is fitted exactly: its residual is rounding, and nothing is known of
@@ -111,12 +112,59 @@ class Scatter:
         their scores are equal, so they add up before they are squared. `moments` (K,) are those of
         the rows, if they are known.
         """
+        moments = Moments.by_dataset(Z, t, starts, w) if moments is None else moments
+        noise = noise_variances(moments)
+        return cls._of_part(Z, t, w, starts, repeats, moments, (noise, _is_flag(Z)))
+
+    @classmethod
+    def in_parts(
+        cls,
+        design: Callable[[slice], FloatArray],
+        t: FloatArray,
+        w: FloatArray,
+        starts: IntArray,
+        repeats: IntArray | None,
+        moments: Moments,
+    ) -> "Scatter":
+        """Return the same where `design` makes some rows of Z; no more are there at once."""
+        parts = [(slice(a, b), slice(int(starts[a]), int(starts[b]))) for a, b in parts_of(starts)]
+        flag = _is_flag_in_parts(design, [rows for _, rows in parts])
+        noise = noise_variances(moments)
+        found = [
+            cls._of_part(
+                design(rows),
+                t[rows],
+                w[rows],
+                starts[some.start : some.stop + 1] - starts[some.start],
+                None if repeats is None else repeats[rows],
+                moments[some],
+                (noise[some], flag),
+            )
+            for some, rows in parts
+        ]
+        names = ("unbiased", "cautious", "nu", "heavy", "inflation")
+        return cls(*(np.concatenate([getattr(one, name) for one in found]) for name in names))
+
+    @classmethod
+    def _of_part(
+        cls,
+        Z: FloatArray,
+        t: FloatArray,
+        w: FloatArray,
+        starts: IntArray,
+        repeats: IntArray | None,
+        moments: Moments,
+        known: tuple[FloatArray, BoolArray],
+    ) -> "Scatter":
+        """Return the scatter of some datasets (K,).
+
+        `known` are their noise (K,) and which columns (p,) are flags, which all datasets decide.
+        """
         sizes = np.diff(starts)
         dataset = np.repeat(np.arange(len(sizes)), sizes)
-        moments = Moments.by_dataset(Z, t, starts, w) if moments is None else moments
         inverse, rank = linalg.inverse_and_rank(moments.G)
         beta = linalg.matvec(inverse, moments.h)
-        noise = noise_variances(moments)[dataset]
+        noise = known[0][dataset]
         squares = w * (t - _fitted(Z, beta, starts)) ** 2
         h = w * _quadratic_by_dataset(Z, inverse, starts)
         m = np.ones(len(t)) if repeats is None else repeats.astype(np.float64)
@@ -130,7 +178,7 @@ class Scatter:
             unbiased=_meat(Z, w * unbiased, starts),
             cautious=_meat(Z, w * cautious, starts),
             nu=nu,
-            heavy=_is_heavy(Z, w, starts, moments, h, rank),
+            heavy=_is_heavy(Z, w, starts, moments, (h, rank), known[1]),
             inflation=inflation_of(total, rss, df, rank, nu),
         )
 
@@ -319,10 +367,19 @@ def inflation_of(
 
 
 def _is_heavy(
-    Z: FloatArray, w: FloatArray, starts: IntArray, moments: Moments, h: FloatArray, rank: IntArray
+    Z: FloatArray,
+    w: FloatArray,
+    starts: IntArray,
+    moments: Moments,
+    leverage: tuple[FloatArray, IntArray],
+    flag: BoolArray,
 ) -> BoolArray:
-    """Say in which datasets (K,) normal columns do not explain the largest of leverages h."""
-    wide = ~_is_flag(Z)
+    """Say in which datasets (K,) normal columns do not explain the largest leverage.
+
+    `leverage` are leverages h (N,) of rows and ranks (K,), `flag` (p,) says which columns have two
+    values at most.
+    """
+    (h, rank), wide = leverage, ~flag
     if not wide.all():
         G = moments.G[:, wide][:, :, wide]
         inverse, rank = linalg.inverse_and_rank(G)
@@ -356,3 +413,17 @@ def _is_flag(Z: FloatArray) -> BoolArray:
     own = Z[:, flag]
     flag[flag] = np.any(own != own[:1], axis=0)
     return flag
+
+
+def _is_flag_in_parts(design: Callable[[slice], FloatArray], parts: Sequence[slice]) -> BoolArray:
+    """Say the same of rows that are made in parts: most columns show in the first that they vary.
+
+    A column of more than two values in one part is no flag.
+    """
+    first = design(parts[0])
+    low, high = first.min(axis=0, initial=np.inf), first.max(axis=0, initial=-np.inf)
+    few: BoolArray = np.all((first == low) | (first == high), axis=0)
+    if len(parts) > 1:
+        few[few] = _is_flag(np.concatenate([design(rows)[:, few] for rows in parts]))
+        return few
+    return few & (low < high)

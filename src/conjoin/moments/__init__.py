@@ -9,6 +9,17 @@ from conjoin.moments.folds import Dealt, deal_rows
 from conjoin.moments.forward import Forward
 from conjoin.moments.gram import Moments
 from conjoin.moments.kept import change
+from conjoin.moments.made import beside
 from conjoin.moments.rows import RowFolds, RowMoments
 
-__all__ = ["Basis", "Dealt", "Forward", "Moments", "RowFolds", "RowMoments", "change", "deal_rows"]
+__all__ = [
+    "Basis",
+    "Dealt",
+    "Forward",
+    "Moments",
+    "RowFolds",
+    "RowMoments",
+    "beside",
+    "change",
+    "deal_rows",
+]

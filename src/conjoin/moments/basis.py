@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conjoin._typing import FloatArray
+from conjoin.moments.made import slices
 
 # Largest entry of a scaled column, in standard deviations. Normal columns hardly reach it, so their
 # scale is the standard deviation. A flag that is set in one row of a thousand would have entries of
@@ -71,11 +72,14 @@ class Basis:
             target_center = float(_mean(y, w))
         else:
             center, target_center = np.zeros(X.shape[1]), 0.0
-        deviation = X - center
-        low, high = np.min(deviation, axis=0, initial=0.0), np.max(deviation, axis=0, initial=0.0)
-        farthest = np.maximum(-low, high)
-        np.square(deviation, out=deviation)
-        scale = np.sqrt(w @ deviation / w.sum())
+        farthest, square = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for part in slices(len(X)):  # many rows in parts: the deviations take as much as rows
+            deviation = X[part] - center
+            low, high = (end(deviation, axis=0, initial=0.0) for end in (np.min, np.max))
+            farthest = np.maximum(farthest, np.maximum(-low, high))
+            np.square(deviation, out=deviation)
+            square += w[part] @ deviation
+        scale = np.sqrt(square / w.sum())
         target_scale = float(np.sqrt(_mean((y - target_center) ** 2, w)))
         return cls._scaled(center, scale, farthest, target_center, target_scale, intercept)
 
@@ -214,8 +218,11 @@ def _flush(values: FloatArray) -> None:
 
 def _mean(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the weighted mean over rows, corrected once so that a large offset costs no digits."""
-    total = weights.sum()
-    first = weights @ values / total
-    correction = weights @ (values - first) / total
-    mean: FloatArray = first + correction
-    return mean
+    total, parts = weights.sum(), slices(len(values))
+    first, correction = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
+    for part in parts:
+        first = first + weights[part] @ values[part]
+    first = first / total
+    for part in parts:
+        correction = correction + weights[part] @ (values[part] - first)
+    return np.asarray(first + correction / total)

@@ -40,6 +40,7 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.moments.forward import Forward
 from conjoin.moments.gram import Moments
+from conjoin.moments.made import MOST_AT_ONCE, PART_ROWS
 from conjoin.moments.resample import stream
 
 # A Mersenne prime: products of two numbers below it stay below 2^62 and fit into 64-bit integers.
@@ -62,9 +63,6 @@ LARGE_ROWS = 5_000_000
 # Share by which the smallest and the largest fold may then differ from the mean. With 5 million
 # rows chance makes it 0.1 %; more means that rows have few different values.
 UNBALANCED = 0.1
-# Rows up to which the design of all rows is made at once, and rows of a part beyond: a part of ten
-# columns takes 5 MB.
-MOST_AT_ONCE, PART_ROWS = 200_000, 65_536
 # Rows that are hashed at a time: a hundred kilobytes, which stay in the cache.
 CACHED = 16_384
 
@@ -386,8 +384,10 @@ def fold_moments_in_parts(
     return found[0] if len(found) == 1 else Moments.concatenate(found)
 
 
-def parts_of(starts: IntArray) -> list[tuple[int, int]]:
+def parts_of(starts: IntArray, part_rows: int | None = None) -> list[tuple[int, int]]:
     """Return the first dataset of each part and the one after its last: about equal rows a part.
+
+    A part has `part_rows`, by default `PART_ROWS`.
 
     >>> parts_of(np.array([0, 10, 20]))
     [(0, 2)]
@@ -395,5 +395,5 @@ def parts_of(starts: IntArray) -> list[tuple[int, int]]:
     K, rows = len(starts) - 1, int(starts[-1])
     if rows <= MOST_AT_ONCE:
         return [(0, K)]
-    begins = np.flatnonzero(np.diff(starts[:-1] // PART_ROWS, prepend=-1))
+    begins = np.flatnonzero(np.diff(starts[:-1] // (part_rows or PART_ROWS), prepend=-1))
     return list(zip(begins.tolist(), [*begins[1:].tolist(), K]))

@@ -108,6 +108,22 @@ class Moments:
         return _gather(parts, np.concatenate)
 
     @classmethod
+    def filled(cls, length: int, parts: Iterable["Moments"]) -> "Moments":
+        """Do the same for stacks of `length` in all, of which one is there at a time."""
+        whole: dict[str, AnyArray] = {}
+        first = 0
+        for part in parts:
+            last = first + len(part.q)
+            for name in FIELDS:
+                own = getattr(part, name)
+                if not first:
+                    whole[name] = np.empty((length, *own.shape[1:]), own.dtype)
+                whole[name][first:last] = own
+            first = last
+        assert first == length  # of numbers: moments of a likelihood are not formed in parts
+        return cls(whole["G"], whole["h"], whole["q"], whole["n"], whole["w"])
+
+    @classmethod
     def by_dataset(
         cls, X: FloatArray, y: FloatArray, starts: IntArray, weights: FloatArray | None = None
     ) -> "Moments":

@@ -163,6 +163,8 @@ def _line(view: View, name: str, line: "Alternative | None") -> dict[str, Any] |
     return {
         "number": line.cluster + 1,
         "members": listed(members, 2),
+        # What the dataset was joined with, where that is only a part of its cluster.
+        "with": f"{listed(others, 2)} " if 1 + len(others) < len({name, *members}) else "",
         "verdict": line.verdict,
         "judged_by": line.judged_by,
         "gain": gain,

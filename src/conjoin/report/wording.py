@@ -294,7 +294,7 @@ def brief_reason(own: Facts | None, runner_up: Facts | None, measure: Measure) -
         return "kept alone by the search over all datasets" if gains else "no join has a gain"
     if own["gain"] is None:
         return "too few rows for a model of its own"
-    return f"joining {brief_effect(own['percent'], measure)}"
+    return f"joining {own.get('with', '')}{brief_effect(own['percent'], measure)}"
 
 
 def brief_effect(percent: float | None, measure: Measure) -> str:

@@ -24,6 +24,7 @@ import numpy as np
 from conjoin._typing import AnyArray
 from conjoin.errors import ArgumentError, ConjoinError, warn_caller
 from conjoin.files import write_text, write_together
+from conjoin.moments.made import MadeRows
 from conjoin.version import __version__
 
 FORMAT = "conjoin-checkpoint"
@@ -215,6 +216,8 @@ def digest(value: Any) -> str:
 
 
 def _feed(state: Any, value: Any) -> None:
+    if isinstance(value, MadeRows):  # what it stands for, not what makes it
+        value = np.asarray(value)
     if isinstance(value, np.ndarray) and value.dtype != object:
         state.update(f"array {value.dtype.str} {value.shape}".encode())
         state.update(np.ascontiguousarray(value).data)

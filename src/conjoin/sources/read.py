@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from conjoin._typing import AnyArray
 from conjoin.errors import DataError, ReadError
+from conjoin.moments.made import MOST_AT_ONCE
 from conjoin.sources.combine import (
     agree_on_types,
     free_name,
@@ -28,6 +29,7 @@ from conjoin.sources.find import distinct_names, find_files, is_folder_of_parts
 from conjoin.sources.guard import Query
 from conjoin.sources.layout import find_layout
 from conjoin.sources.sql import explain, quote_name, quote_text
+from conjoin.tables.batches import StoredColumns
 from conjoin.tables.names import DATASET
 from conjoin.tables.roles import close_match
 from conjoin.text import quoted, without_secrets
@@ -76,6 +78,8 @@ class Source:
         Names of datasets that come from file names; empty for a database.
     from_csv : bool
         Whether all files are CSV, where every value is written as text.
+    in_columns : bool
+        Whether it is one file that stores columns apart and is read as it is.
     """
 
     relation: duckdb.DuckDBPyRelation = field(repr=False)
@@ -86,6 +90,7 @@ class Source:
     at_close: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     file_names: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
     from_csv: bool = field(default=False, kw_only=True, repr=False)
+    in_columns: bool = field(default=False, kw_only=True, repr=False)
 
     def without(self, dropped: Collection[str]) -> duckdb.DuckDBPyRelation:
         """Return the rows without some columns."""
@@ -270,6 +275,7 @@ def _open_files(
         connection=connection,
         file_names=tuple(names),
         from_csv=all(layout.reader == "read_csv" for layout in layouts),
+        in_columns=query.text is None and [one.reader for one in layouts] == ["read_parquet"],
     )
 
 
@@ -304,6 +310,21 @@ def read_batches(relation: duckdb.DuckDBPyRelation, rows: int) -> Generator[pa.T
                 return
             if len(batch):
                 yield pa.table(batch)
+
+
+def stored_columns(relation: duckdb.DuckDBPyRelation) -> StoredColumns | None:
+    """Return what reads some columns of a file without the others; None if it has few rows."""
+    [(count,)] = relation.count("*").fetchall()
+    if count <= MOST_AT_ONCE:
+        return None
+
+    def read(names: Sequence[str], rows: int) -> Iterator[pa.Table]:
+        return read_batches(relation.project(", ".join(map(quote_name, names))), rows)
+
+    # Older versions of DuckDB only have the second method.
+    none = relation.limit(0)
+    schema = (getattr(none, "to_arrow_table", None) or none.fetch_arrow_table)().schema
+    return StoredColumns(relation, schema, int(count), read)
 
 
 def read_columns(path: str | Path) -> dict[str, AnyArray]:

@@ -12,7 +12,7 @@ from conjoin.grouping.search import Search
 from conjoin.models.effort import LARGE, is_large, is_quick, is_small, operations
 from conjoin.models.full import fit_full
 from conjoin.models.lowrank import fit_low_rank
-from conjoin.models.optima import Optima
+from conjoin.models.optima import Optima, Starts
 from conjoin.models.own_noise import COMMON, NoiseRule, choose_noise
 from conjoin.models.partial import (
     DIAGONAL,
@@ -89,8 +89,13 @@ class Plan:
     search: Search
 
 
-def start_values(problem: Problem, optima: Optima | None = None) -> Start:
-    """Estimate the variances of partial pooling, and bring a likelihood near its coefficients."""
+def start_values(problem: Problem, starts: Starts | None = None) -> Start:
+    """Estimate the variances of partial pooling, and bring a likelihood near its coefficients.
+
+    `starts` are optima of fewer rows. If they are given, and be they none, variances are found to
+    the last digits (`models.optima`).
+    """
+    optima = None if starts is None else Optima.of(starts)
     steps = STEPS if problem.exact else ROUND_STEPS
     start = _alternate(problem, SLOPES, COMMON, steps=steps, optima=optima)
     # The noise of a likelihood is known. Datasets of few rows cannot have a noise of their own.
@@ -191,10 +196,9 @@ def _variances(start: Start, intercept: bool) -> dict[str, Hyper]:
         if family is SLOPES:
             hyper = start.hyper
         elif family is DIAGONAL:  # which may lead far from where slopes share one variance
-            found_there = _alternate(
-                problem, family, start.noise, simpler, steps=steps, optima=optima
-            )
-            hyper = found_there.hyper
+            noise = start.noise
+            near = _alternate(problem, family, noise, simpler, steps=steps, optima=optima)
+            hyper = near.hyper
         else:
             hyper = fit_variances(moments, family, simpler, steps=steps, optima=optima)
         found[family.name] = simpler = hyper

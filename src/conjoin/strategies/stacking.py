@@ -21,11 +21,14 @@ its errors are working residuals around the average, which is then moved (`NEWTO
 """
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.families import Response, softmax
 from conjoin.moments.resample import stream
 
@@ -45,17 +48,50 @@ LARGEST_LOG = 30.0  # of a count; larger ones would overflow when squared
 
 def cross_products(errors: FloatArray, counts: FloatArray, unit: IntArray) -> FloatArray:
     """Return H_u (U, S, S) of errors (n, S), row weights (n,) and units (n,)."""
-    U, S = int(unit.max(initial=-1)) + 1, errors.shape[1]
+    return _cross_products(lambda s: errors[:, s], errors.shape[1], counts, unit)
+
+
+def _cross_products(
+    error: Callable[[int], FloatArray], S: int, counts: FloatArray, unit: IntArray
+) -> FloatArray:
+    """Do the same where `error` returns the errors (n,) of one of S predictions."""
+    U = int(unit.max(initial=-1)) + 1
     found = np.zeros((U, S, S))
     for s in range(S):
+        own = counts * error(s)
         for t in range(s, S):
-            found[:, s, t] = np.bincount(unit, counts * errors[:, s] * errors[:, t], minlength=U)
+            found[:, s, t] = np.bincount(unit, own * error(t), minlength=U)
             found[:, t, s] = found[:, s, t]
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Some rows (n,) of predictions, each (N, lines), taken when one is asked for."""
+
+    predictions: Sequence[FloatArray]
+    rows: "BoolArray | slice"
+
+    def __len__(self) -> int:
+        """Return the number of predictions."""
+        return len(self.predictions)
+
+    def __getitem__(self, s: int) -> FloatArray:
+        """Return one prediction (n, lines)."""
+        return self.predictions[s][self.rows]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> FloatArray:
+        """Return all of them (S, n, lines)."""
+        return np.stack([self[s] for s in range(len(self))])
+
+    def mean(self, weights: FloatArray) -> FloatArray:
+        """Return their mean (n, lines) by weights (S,)."""
+        found: FloatArray = np.tensordot(weights, np.asarray(self), axes=1)
+        return found
+
+
 def find_weights(
-    linear: FloatArray,
+    linear: "FloatArray | Kept",
     target: FloatArray,
     response: Response,
     counts: FloatArray,
@@ -66,11 +102,15 @@ def find_weights(
 
     `counts` (n,) is how much every row counts, `unit` (n,) what is resampled together.
     """
+    if response.family == "gaussian":  # many rows: no more errors than two columns at a time
+        H = _cross_products(lambda s: target - linear[s][:, 0], len(linear), counts, unit)
+        return stacked_weights(H, seed)
+    linear = np.asarray(linear)
     lines = linear.shape[2] if response.classes else 1
     c: FloatArray = np.repeat(counts, lines)
     u: IntArray = np.repeat(unit, lines)
     weights = None
-    for _ in range(1 if response.family == "gaussian" else NEWTON_STEPS):
+    for _ in range(NEWTON_STEPS):
         errors = working_errors(linear, target, response, weights)
         weights = stacked_weights(cross_products(errors, c, u), seed)
     assert weights is not None  # there is at least one step

@@ -27,6 +27,8 @@ from conjoin.tables.stack import is_text
 
 # Columns (rows,) by name, names of datasets, and the position of every row's dataset (rows,).
 CleanRows: TypeAlias = tuple[Columns, list[str], IntArray]
+# Names of features, features (rows, features), which of them are true/false, other columns by name.
+CleanColumns: TypeAlias = tuple[list[str], FloatArray, list[bool], Columns]
 
 
 def collect_clean(
@@ -47,12 +49,26 @@ def of_clean_rows(
     """Return the collection of clean rows, whose columns are used up."""
     columns, names, codes = rows
     used = roles.feature_columns(columns)
-    target = columns[roles.target]
-    X, flags = np.empty((len(target), len(used))), []
+    X, flags = np.empty((len(codes), len(used))), []
     for j, c in enumerate(used):
         column = columns.pop(c)  # so that a copy is free again before the next is made
         X[:, j] = column
         flags.append(column.dtype.kind == "b")
+    return of_clean_columns((used, X, flags, columns), names, codes, roles, fewest, family, blocks)
+
+
+def of_clean_columns(
+    clean: CleanColumns,
+    names: list[str],
+    codes: IntArray,
+    roles: Roles,
+    fewest: int,
+    family: str,
+    blocks: bool = False,
+) -> DatasetCollection:
+    """Return the collection of features (rows, features) and of columns with another role."""
+    used, X, flags, columns = clean
+    target = columns[roles.target]
     encodings = tuple(
         Flag(c) if flag else Number(c, float(mean))
         for c, flag, mean in zip(used, flags, X.mean(axis=0))

@@ -8,7 +8,7 @@ raise an error that names the column and the value.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -18,6 +18,7 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
 from conjoin.families import Response, classify
 from conjoin.tables.assemble import EncodedRows, assemble, positions_inside
+from conjoin.tables.batches import StoredColumns, collect_batches
 from conjoin.tables.checks import (
     check_choices,
     check_target,
@@ -29,7 +30,6 @@ from conjoin.tables.checks import (
     warn_unknown_rows,
 )
 from conjoin.tables.clean import clean_rows, collect_clean, of_clean_rows
-from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import (
     Frame,
     in_memory,
@@ -45,6 +45,9 @@ from conjoin.tables.schema import Schema, complete_rows
 from conjoin.tables.stack import stack
 from conjoin.text import quoted
 
+if TYPE_CHECKING:
+    from conjoin.tables.dataset import DatasetCollection
+
 
 def collect(
     data: Any,
@@ -56,7 +59,7 @@ def collect(
     missing: str = "indicator",
     columns: str | None = None,
     family: str = "auto",
-) -> DatasetCollection:
+) -> "DatasetCollection":
     """Return the checked rows of all datasets as arrays.
 
     Parameters
@@ -110,7 +113,7 @@ def collect_rows(
     family: str = "auto",
     relative: bool = True,
     blocks: bool = False,
-) -> DatasetCollection:
+) -> "DatasetCollection":
     """Do the same for columns whose roles are known; at least `fewest` datasets are needed.
 
     `family` "auto" treats text and booleans as classes, numbers as numbers. If `relative`, weights
@@ -133,13 +136,18 @@ def _collect(
     family: str,
     *,
     blocks: bool,
-) -> DatasetCollection:
+) -> "DatasetCollection":
     """Collect rows with their weights as they are."""
     if is_mapping_of_tables(data) and len(data) < fewest:
         raise DataError(
             f"There is only one dataset ({str(next(iter(data)))!r}): the mapping has one entry; "
             "joining needs at least two."
         )
+    if isinstance(data, StoredColumns):
+        found = None if blocks else collect_batches(data, roles, fewest, family)
+        if found is not None:
+            return found
+        data = data.table
     clean = collect_clean(data, roles, fewest, family, blocks)
     if clean is not None:
         return clean
@@ -198,7 +206,7 @@ def _of_frame(
     family: str,
     *,
     blocks: bool,
-) -> DatasetCollection:
+) -> "DatasetCollection":
     positions = _positions(frame, roles, blocks)
     frame, response = _with_coded_target(frame, roles, family)
     frame = with_castable_types(_with_null_names(frame, roles), set(frame.columns) - set(roles.by))

@@ -45,6 +45,8 @@ def to_frame(table: Any, what: str = "data", wanted: Collection[str] | None = No
         frame: Frame = nw.from_native(table)
         lazy = isinstance(frame, nw.LazyFrame)
         names = [str(n) for n in (frame.collect_schema().names() if lazy else frame.columns)]
+        if frame.implementation.is_duckdb():  # whose schema names a repeated column once
+            names = [str(n) for n in frame.to_native().columns]
     except nw.exceptions.DuplicateError as error:
         raise repeated_column(what, error) from None
     except TypeError:

@@ -6,7 +6,7 @@ every column of numbers. If the target has values far out, so are its residuals 
 they have a shorter tail where columns explain the target.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -107,17 +107,17 @@ def find_wild_rows(collection: DatasetCollection) -> WildRows:
     )
 
 
-def _columns(collection: DatasetCollection) -> list[tuple[str, FloatArray]]:
-    """Return the target, if it can have gross errors, and the columns of numbers and dates."""
-    found = []
-    if not collection.response.classes:
-        found.append((collection.schema.roles.target, collection.y))
+def _columns(collection: DatasetCollection) -> Iterator[tuple[str, FloatArray]]:
+    """Give the target, if it can have gross errors, and the columns of numbers and dates."""
+    if not collection.response.classes and _has_more_values(collection.y):
+        yield collection.schema.roles.target, collection.y
     position = {name: j for j, name in enumerate(collection.features)}
     for e in collection.schema.encodings:
         feature = f"{e.name} years" if isinstance(e, Date) else e.name
         if isinstance(e, Number | Date) and feature in position:
-            found.append((feature, np.ascontiguousarray(collection.X[:, position[feature]])))
-    return [(name, values) for name, values in found if _has_more_values(values)]
+            values = np.ascontiguousarray(collection.X[:, position[feature]])  # one at a time
+            if _has_more_values(values):
+                yield feature, values
 
 
 def _far_residuals(collection: DatasetCollection, known: Sequence[int]) -> IntArray:
