@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from conjoin.sites.prints import buckets_for, differing, take_prints
+from conjoin.sites.prints import buckets_for, differing, hash_rows, take_column_prints, take_prints
 from tests.sites.rows import flag, leaving
 
 SECRET = bytes(range(32))
@@ -10,7 +12,7 @@ ROWS = leaving({"x": RNG.normal(size=300), "flag": flag(300, 120)}, RNG.normal(s
 
 
 def prints(rows, secret=SECRET):
-    return take_prints(rows, (*rows.X.T, rows.y), secret, 128)
+    return take_prints(rows, hash_rows((*rows.X.T, rows.y), secret, 128), secret)
 
 
 def test_all_sets_that_leave_have_a_print():
@@ -54,7 +56,22 @@ def test_copies_of_a_row_count():
 
 def test_prints_look_like_random_numbers_without_the_secret():
     few = leaving({"x": np.zeros(3)}, np.zeros(3))  # three equal rows: one bucket is in use
-    digests = take_prints(few, (*few.X.T, few.y), SECRET, buckets_for(100))[0].digests
+    hashed = hash_rows((*few.X.T, few.y), SECRET, buckets_for(100))
+    digests = take_prints(few, hashed, SECRET)[0].digests
     assert len(np.unique(digests)) == len(digests) == 1024
     bits = np.unpackbits(digests.view(np.uint8))
     assert abs(bits.mean() - 0.5) < 4 * 0.5 / np.sqrt(len(bits))
+
+
+@pytest.mark.parametrize("changed", [0, 1, 4])
+def test_columns_differ_in_the_rows_whose_values_do_whatever_their_names(changed):
+    hashed = hash_rows((*ROWS.X.T, ROWS.y), SECRET, 128)
+    other = replace(ROWS, names=("z", "flag"), X=ROWS.X.copy())
+    other.X[:changed, 0] += 1.0
+    old, new = (take_column_prints(rows, hashed, SECRET) for rows in (ROWS, other))
+    assert [one.label for one in old[::3]] == ["x", "flag", "cost"]  # all rows and two folds each
+    count = np.diag(differing(new, old))
+    assert (count[0] > 0) == (changed > 0) and count[0] <= changed
+    assert count[0] <= count[1] + count[2] <= changed  # the folds
+    assert not count[3:].any()
+    assert differing(new[:1], old)[0, 3:].min() > 50  # other columns

@@ -128,6 +128,7 @@ def test_random_patterns_of_missing_columns(tmp_path, seed):
     for strategy in ("pooled", "clusters", "mixture", "intercept", "partial", "slopes"):
         one, two = found.using(strategy), pooled.using(strategy)
         assert coefficient_difference(one, two) < 1e-8, strategy
+    # From 5e-12 to 1.2e-8 in the six seeds: weights of the average, as above.
     assert coefficient_difference(found, pooled) < 1e-7
 
 

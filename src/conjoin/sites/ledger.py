@@ -37,6 +37,7 @@ from conjoin.sites.prints import (
     Print,
     buckets_for,
     differing,
+    hash_rows,
     take_column_prints,
     take_prints,
 )
@@ -224,9 +225,10 @@ class Ledger:
         self, leaving: Leaving, identity: Identity, buckets: int
     ) -> tuple[tuple[Print, ...], tuple[Print, ...]]:
         """Return the fingerprints of the rows, and those of the columns as they leave."""
+        hashed = hash_rows(identity.values, self.secret, buckets)
         return (
-            take_prints(leaving, identity.values, self.secret, buckets),
-            take_column_prints(leaving, identity.values, self.secret, buckets),
+            take_prints(leaving, hashed, self.secret),
+            take_column_prints(leaving, hashed, self.secret),
         )
 
     def record(

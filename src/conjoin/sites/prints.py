@@ -63,6 +63,25 @@ class Print:
         return f"{self.where} with {self.label}" if self.label else self.where
 
 
+@dataclass(frozen=True, eq=False)
+class Hashed:
+    """Secret hashes of rows (`hash_rows`).
+
+    Parameters
+    ----------
+    place : array (n,)
+        Bucket of every row.
+    lane : array (n,)
+        64 bits of every row, whose upper half is a second hash.
+    buckets : int
+        Number of buckets.
+    """
+
+    place: IntArray
+    lane: AnyArray
+    buckets: int
+
+
 def buckets_for(rows: int) -> int:
     """Return the number of buckets for a threshold: a power of two.
 
@@ -72,24 +91,19 @@ def buckets_for(rows: int) -> int:
     return int(2 ** np.ceil(np.log2(BUCKETS_PER_ROW * rows)))
 
 
-def take_prints(
-    leaving: Leaving, identity: Sequence[FloatArray], secret: bytes, buckets: int
-) -> tuple[Print, ...]:
+def take_prints(leaving: Leaving, hashed: Hashed, secret: bytes) -> tuple[Print, ...]:
     """Return the fingerprints of all sets of rows whose sums leave; none of empty sets.
 
     Parameters
     ----------
     leaving : Leaving
         The rows.
-    identity : sequence of arrays (n,)
-        Numbers that tell rows apart: all columns of the site's table.
+    hashed : Hashed
+        What tells them apart.
     secret : bytes
         The site's secret.
-    buckets : int
-        Number of buckets.
     """
-    place, lane = _hashes(identity, secret, buckets)
-    content = _upper_bits(lane)
+    place, content = hashed.place, _upper_bits(hashed.lane)
     marks = find_marks(leaving.by_column(), leaving.columns, (*leaving.sources, leaving.target))
     units = list(_units(leaving))
     if len(units) * (1 + len(marks.labels)) > MOST_SETS:
@@ -99,21 +113,19 @@ def take_prints(
         for m, label in enumerate(("", *marks.labels)):
             rows = own if m == 0 else own[marks.rows[own, m - 1]]
             if len(rows):
-                sums = np.bincount(place[rows], content[rows], buckets)
+                sums = np.bincount(place[rows], content[rows], hashed.buckets)
                 found.append(Print(where, label, len(rows), _digests(sums, secret)))
     return tuple(found)
 
 
-def take_column_prints(
-    leaving: Leaving, identity: Sequence[FloatArray], secret: bytes, buckets: int
-) -> tuple[Print, ...]:
+def take_column_prints(leaving: Leaving, hashed: Hashed, secret: bytes) -> tuple[Print, ...]:
     """Return the fingerprints of the values of every column in all sets of rows without a level.
 
     Two of them differ in the buckets of rows that are in one set only, or whose values differ. So
     two columns with the same values have the same fingerprints, whatever their names. Levels of a
     category are left out, since each is a set of rows of `take_prints`. Parameters are the same.
     """
-    place, lane = _hashes(identity, secret, buckets)
+    buckets = hashed.buckets
     cells, cell = np.unique(
         leaving.dataset * (leaving.fold.max() + 1) + leaving.fold, return_inverse=True
     )
@@ -123,13 +135,14 @@ def take_column_prints(
     inside = [
         (where, own, np.bincount(cell[own], minlength=len(cells)) > 0) for where, own in units
     ]
+    position = cell * buckets + hashed.place
     keys = np.frombuffer(hashlib.shake_256(b"values" + secret).digest(16), np.uint64)
     found = []
     for j, (name, values) in enumerate(zip(leaving.columns, leaving.by_column())):
         if j in levels:
             continue
-        content = _upper_bits(_with_value(lane, values, keys))
-        sums = np.bincount(cell * buckets + place, content, len(cells) * buckets)
+        content = _upper_bits(_with_value(hashed.lane, values, keys))
+        sums = np.bincount(position, content, len(cells) * buckets)
         by_cell = sums.reshape(len(cells), buckets)
         for where, own, kept in inside:
             digests = _digests(by_cell[kept].sum(axis=0), secret)
@@ -156,10 +169,8 @@ def _units(leaving: Leaving) -> Iterator[tuple[str, IntArray]]:
             yield f"fold {f + 1} of dataset {dataset!r}", own[fold == f]
 
 
-def _hashes(
-    identity: Sequence[FloatArray], secret: bytes, buckets: int
-) -> tuple[IntArray, AnyArray]:
-    """Return the bucket of every row, and 64 bits whose upper half is a second secret hash.
+def hash_rows(identity: Sequence[FloatArray], secret: bytes, buckets: int) -> Hashed:
+    """Return secret hashes of rows, from numbers that tell them apart: all columns of the table.
 
     A hash is the upper half of k_0 + sum_j k_j u_j modulo 2^64, with secret k and u the halves of
     the values' bits: two different rows have the same with probability 2^-32.
@@ -175,7 +186,7 @@ def _hashes(
                 for lane, key in zip(lanes, keys):
                     lane[own] += key[k] * part
     place = ((lanes[0] >> HALF) % np.uint64(buckets)).astype(np.int64)
-    return place, lanes[1]
+    return Hashed(place, lanes[1], buckets)
 
 
 def _with_value(lane: AnyArray, values: FloatArray, keys: AnyArray) -> AnyArray:
