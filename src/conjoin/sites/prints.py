@@ -141,9 +141,12 @@ def take_column_prints(leaving: Leaving, hashed: Hashed, secret: bytes) -> tuple
     for j, (name, values) in enumerate(zip(leaving.columns, leaving.by_column())):
         if j in levels:
             continue
-        content = _upper_bits(_with_value(hashed.lane, values, keys))
-        sums = np.bincount(position, content, len(cells) * buckets)
-        by_cell = sums.reshape(len(cells), buckets)
+        by_cell = np.zeros((len(cells), buckets))
+        for first in range(0, len(values), BLOCK):
+            rows = slice(first, first + BLOCK)
+            low, high = _halves(values[rows])
+            content = _upper_bits(hashed.lane[rows] + keys[0] * low + keys[1] * high)
+            by_cell += np.bincount(position[rows], content, by_cell.size).reshape(by_cell.shape)
         for where, own, kept in inside:
             digests = _digests(by_cell[kept].sum(axis=0), secret)
             found.append(Print(where, name, len(own), digests))
@@ -187,16 +190,6 @@ def hash_rows(identity: Sequence[FloatArray], secret: bytes, buckets: int) -> Ha
                     lane[own] += key[k] * part
     place = ((lanes[0] >> HALF) % np.uint64(buckets)).astype(np.int64)
     return Hashed(place, lanes[1], buckets)
-
-
-def _with_value(lane: AnyArray, values: FloatArray, keys: AnyArray) -> AnyArray:
-    """Return the hash of every row together with one more value (n,)."""
-    found = lane.copy()
-    for first in range(0, len(found), BLOCK):
-        own = slice(first, first + BLOCK)
-        for key, part in zip(keys, _halves(values[own])):
-            found[own] += key * part
-    return found
 
 
 def _halves(values: FloatArray) -> tuple[AnyArray, AnyArray]:
