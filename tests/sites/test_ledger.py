@@ -1,5 +1,6 @@
 import json
 import stat
+from dataclasses import replace
 
 import narwhals as nw
 import numpy as np
@@ -209,3 +210,10 @@ def test_two_columns_that_differ_in_few_rows_do_not_leave_one_after_the_other(tm
     export(table, planned(), "a", ledger=tmp_path).save(tmp_path / "a.json")
     with pytest.raises(DataError, match="'older' in all rows .* 'age' .* export 1 in 2 rows"):
         export(table, planned("older"), "a", ledger=tmp_path)
+
+
+def test_an_older_entry_without_prints_of_columns_still_guards_rows(ledger):
+    old = [{k: v for k, v in e.items() if k not in ("columns", "readings")} for e in ledger.entries]
+    older = replace(ledger, entries=tuple(old))
+    assert older.compare(site(), Rules()) == ()
+    assert older.compare(without(site(), 3), Rules()) != ()

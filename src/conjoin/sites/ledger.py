@@ -205,13 +205,14 @@ class Ledger:
                 taken[buckets] = self._prints(leaving, identity, buckets)
             rows, columns = taken[buckets]
             before = [_from_plain(one) for one in entry["sets"]]
-            values = [_from_plain(one) for one in entry["columns"]]
+            values = [_from_plain(one) for one in entry.get("columns", ())]
             same = entry["identity"] == list(identity.names)
             if same and _left_before(rows, before) and _left_before(columns, values):
                 return ()
             pair = (_few if same else _few_counts)(rows, before, rules.rows)
-            other = _few(columns, values, rules.rows) if same else None
-            read = _read_otherwise(leaving.readings, entry["readings"])
+            # Entries of older ledgers have no prints of columns.
+            other = _few(columns, values, rules.rows) if same and values else None
+            read = _read_otherwise(leaving.readings, entry.get("readings", {}))
             changed = [name for name in read if not (same and _are_equal(name, columns, values))]
             if pair is not None:
                 found.append(_finding(*pair, number, rules.rows))
