@@ -1,5 +1,6 @@
 """Reasons of joins, and stability, as plain values."""
 
+import numpy as np
 import pytest
 
 from conjoin.report.facts import dataset_facts, facts
@@ -10,8 +11,10 @@ from conjoin.report.joins import (
     ledger_facts,
     share_together,
     stability_facts,
+    stability_in_words,
 )
 from conjoin.report.view import View
+from conjoin.result.stability import Stability
 from tests.report import results
 
 
@@ -81,3 +84,17 @@ def test_stability():
     assert found["together"][0][2] == result.stability().together(names[0], names[2])
     assert "repeated in 20 random halves" in found["words"]
     assert [share_together(x, 2) for x in (0.5, None)] == ["together 50 %", ""]
+
+
+def test_clusters_that_halves_do_not_tell_apart_are_named():
+    names = ("Friday", "Saturday", "Sunday")
+    apart = Stability(names, np.array([[0, 1, 2]] * 4), 1.0)
+    assert "together in" not in stability_in_words(apart, [["Friday"], ["Saturday"], ["Sunday"]])
+    joined = Stability(names, np.array([[0, 1, 1]] * 3 + [[0, 1, 2]]), 0.5)
+    words = stability_in_words(joined, [["Friday"], ["Saturday"], ["Sunday"]])
+    assert words.endswith("{Saturday} and {Sunday} are together in 75 % of them.")
+    assert "together in" not in stability_in_words(joined, [["Friday"], ["Saturday", "Sunday"]])
+    all_one = Stability(names, np.zeros((4, 3), dtype=int), 1.0)
+    assert stability_in_words(all_one, [["Friday"], ["Saturday"], ["Sunday"]]).endswith(
+        "So are 2 more pairs."
+    )

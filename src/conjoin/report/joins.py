@@ -6,6 +6,7 @@ when the search sees random halves of the rows, and a reason leave.
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from conjoin.api.request import Request
@@ -14,6 +15,7 @@ from conjoin.report.numbers import finite, plain, unsigned
 from conjoin.report.view import View
 from conjoin.result.found import MOST_CHANGES
 from conjoin.result.values import NOT_JUDGED, THEORY
+from conjoin.text import listed
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 # Datasets up to which the plain values have the table of every two: more would be megabytes.
 MOST_IN_TABLE = 100
+# Share of halves from which two clusters count as not told apart: more often together than not.
+OFTEN = 0.5
+MOST_NAMED = 4  # names of a cluster that a sentence shows
 
 
 def join_facts(
@@ -175,17 +180,31 @@ def stability_facts(result: "Partition") -> dict[str, Any] | None:
         "shaky": found.shaky,
         "clusters": [found.inside(members) for members in result.clusters],
         "together": plain(found.frequencies) if len(result.labels) <= MOST_IN_TABLE else None,
-        "words": stability_in_words(found),
+        "words": stability_in_words(found, result.clusters),
     }
 
 
-def stability_in_words(found: "Stability") -> str:
-    """Say how much searches in random halves of the rows agree."""
+def stability_in_words(found: "Stability", clusters: Sequence[Sequence[str]]) -> str:
+    """Say how much searches in random halves agree, and which clusters they do not tell apart."""
     how = "little" if found.shaky else "well" if found.agreement >= 0.8 else "fairly well"
-    return (
+    text = (
         f"Stability: the search was repeated in {found.resamples} random halves of the rows of "
         f"every dataset; the partitions agree {how} (mean adjusted Rand index "
         f"{found.agreement:.2f}; 1 is the same partition every time, 0 is chance)."
+    )
+    if len(found.names) > MOST_IN_TABLE:
+        return text
+    pairs = [(found.between(a, b), a, b) for a, b in combinations(clusters, 2)]
+    often = [pair for pair in pairs if pair[0] > OFTEN]
+    if not often:
+        return text
+    share, *sides = max(often, key=lambda pair: pair[0])
+    one, two = (listed(side, most=MOST_NAMED) for side in sides)
+    others = len(often) - 1
+    more = f" So are {others} more pairs." if others > 1 else " So is one more pair." * others
+    return (
+        f"{text} Halves have fewer rows, and with fewer rows joining helps more: "
+        f"{{{one}}} and {{{two}}} are together in {100 * share:.0f} % of them.{more}"
     )
 
 
