@@ -3,6 +3,7 @@
 import numpy as np
 
 import conjoin
+from conjoin.report.cautions import none
 from conjoin.report.facts import facts
 from tests.report import results
 
@@ -61,3 +62,8 @@ def test_copies_of_rows_are_counted(tmp_path):
         assert text.startswith(
             "120 of 180 rows are exact copies of another row of the same dataset"
         )
+
+
+def test_without_cautions_gross_errors_are_not_denied():
+    assert none(outliers=False).endswith("and no value is very far from the rest.")
+    assert "no value" not in none(outliers=True)

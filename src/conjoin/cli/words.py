@@ -21,6 +21,14 @@ OPTIONS |= {
     for name in ("n", "resamples", "overparametrised", "reading", "steps", "pairs")
 }
 OPTIONS |= {"lam": "--lambda", "out_of_samples": "--out-of-samples", "fresh_rows": "--fresh-rows"}
+# Options without a value: how they are switched on and off.
+SWITCHES = {
+    name: (OPTIONS[name], option.opposite or "--no-" + OPTIONS[name].removeprefix("--"))
+    for request in (Request, PredictionOptions)
+    for name, option in described(request).items()
+    if option.opposite or isinstance(getattr(request, name, None), bool)
+} | {"overparametrised": ("--overparametrised", "--no-overparametrised")}
+SWITCH = re.compile(rf"\b({'|'.join(SWITCHES)})=(True|False)\b")
 # An argument as messages of the library name it, but not a part of a quoted name or a path.
 ARGUMENT = re.compile(rf"(?<![\w'\"/.-])({'|'.join(OPTIONS)})=(?=[\w'\"\[.-])")
 
@@ -36,12 +44,7 @@ def with_options(message: str) -> str:
     "--by 'shop' is not a column; columns are 'store'."
     """
     message = message.replace("features=[...]", "--features A,B")
-    message = message.replace("drop_outliers=False", "--keep-outliers")
-    message = re.sub(
-        r"\b(drop_outliers|robust|overparametrised|unsafe_query)=True",
-        lambda found: OPTIONS[found[1]],
-        message,
-    )
+    message = SWITCH.sub(lambda found: SWITCHES[found[1]][found[2] == "False"], message)
     message = LISTED.sub(
         lambda found: f"--{found[1]} " + shlex.quote(found[2].replace("', '", ",")), message
     )

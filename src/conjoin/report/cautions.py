@@ -180,7 +180,10 @@ def _noisy(names: Sequence[str]) -> str:
     )
 
 
-NONE = (
-    "None: every dataset has more rows than features, no row is a copy of another, no column is a "
-    "sum of others, and no value is very far from the rest."
-)
+def none(*, outliers: bool) -> str:
+    """Say that there is no caution; gross errors are named at the top of the page."""
+    far = "gross errors are named at the top" if outliers else "no value is very far from the rest"
+    return (
+        "None: every dataset has more rows than features, no row is a copy of another, no column "
+        f"is a sum of others, and {far}."
+    )

@@ -50,7 +50,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "models": wording.MODELS,
             "common_model": wording.common_model(found["learner"]),
             "cautions": [*found["cautions"], *details["cautions"]],
-            "no_cautions": cautions.NONE,
+            "no_cautions": cautions.none(outliers=bool(found["outliers"]["rows"])),
             **_strategies(found["strategies"]),
             "clusters": [{**a, **b} for a, b in zip(found["clusters"], details["clusters"])],
             "datasets": {
