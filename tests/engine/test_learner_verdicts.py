@@ -61,9 +61,10 @@ def test_lines_are_judged_by_the_learner(result):
 
 def test_the_gain_is_that_of_models_apart_and_together(result):
     """The same by hand: losses of held-out rows, each dataset counts the same."""
-    judge = result.analysis.judge
+    judge = result.analysis.judge()
     line = max(result.ledger(), key=lambda line: len(line.left) + len(line.right))
     one, two = (tuple(sorted(int(name[1:]) for name in side)) for side in (line.left, line.right))
+    judge.on_pairs([(one, two)])
     total = 0.0
     for k in (*one, *two):
         own = judge.rows.dataset == k
@@ -170,7 +171,7 @@ def test_clusters_of_the_learner_have_no_verdicts_by_theory(result, monkeypatch,
 
 def test_a_join_that_does_harm_is_asked_again_against_the_whole_cluster(result, monkeypatch):
     """The first pair is said to do harm; the smaller side then comes last."""
-    judge, steps = result.analysis.judge, result.analysis.main.steps
+    judge, steps = result.analysis.judge(), result.analysis.main.steps
     first = next(step for step in steps if step.joined)
     harm = PairedVerdict("apart", -1.0, (-2.0, -0.5), 0.01, 0.1)
     good = PairedVerdict("join", 1.0, (0.5, 2.0), 0.01, 0.1)
@@ -273,5 +274,5 @@ def test_rows_in_time_are_judged_by_stretches_of_time():
     lines = found.ledger()
     judged = [line for line in lines if line.judged_by == CROSS_VALIDATION]
     assert judged and all(math.isfinite(line.gain) for line in judged if "d0" not in line.left)
-    dealt = found.analysis.judge.dealt
+    dealt = found.analysis.judge().dealt
     assert dealt.unit is not None and len(dealt.fold) == 1

@@ -49,7 +49,9 @@ def test_reasons_are_those_of_the_alternatives(found):
         assert line["verdict"] == (own[0].verdict if own else None)
         if own and math.isfinite(own[0].gain):
             word = "lowers" if own[0].gain >= 0 else "raises"
-            assert line["reason"].startswith(f"joining {word} the squared error by ")
+            other = [n for n in result.clusters[own[0].cluster] if n != name]
+            named = "" if sorted(own[0].others) == other else f"{', '.join(own[0].others)} "
+            assert line["reason"].startswith(f"joining {named}{word} the squared error by ")
 
 
 def test_one_cluster_has_no_coefficients_that_differ_and_no_map():
