@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 import conjoin
@@ -26,3 +27,17 @@ def test_too_few_rows_of_a_class_leave_it_open():
     found = conjoin.compare(*shops.tables().values(), target="y")
     assert found.verdict == "undecided"
     assert found.rows_to_settle is None or found.rows_to_settle > 1
+
+
+@pytest.mark.parametrize("seed", [7, 33])
+def test_the_interval_holds_a_gain_that_tests_and_held_out_rows_put_lower(seed):
+    rng = np.random.default_rng(seed)
+
+    def shop(n):
+        x = rng.normal(size=n)
+        return {"x": x, "y": np.where(rng.random(n) < 1 / (1 + np.exp(1.5 - 0.5 * x)), "yes", "no")}
+
+    found = conjoin.compare(shop(120), shop(90), target="y", learner="linear")
+    low, high = found.interval
+    assert low <= found.gain <= high
+    assert found.gain * (found.error_separate - found.error_joined) > 0

@@ -86,6 +86,8 @@ def test_rows_that_settle_a_comparison():
     assert "Even a thousand times the rows would not settle it." in never
     classes = wording.comparison_in_words({**base, "family": "logistic"}, "a", "b")
     assert "One of them has too few rows of a class for a verdict." in classes
+    # The gain of numbers is the difference of the errors; that of classes comes from moments.
+    assert "1 separate on held-out rows." in classes and "1 separate." in never
     some = wording.comparison_in_words({**base, "rows_to_settle": 2.5}, "a", "b")
     assert "2.5 times the rows would settle it (150 more of the first, 90 more of" in some
 

@@ -60,11 +60,12 @@ def _compare(collection: DatasetCollection | Reduced, request: PairRequest) -> C
     more_rows = 1.0 if verdict != "undecided" else _rows_to_settle(judge, request.delta)
     low, high = (float(end) * study.gain_scale for end in ends[0])
     above = _upper_limit(fits[0].losses - fits[1].losses, judge.moments.w, request.delta)
+    high = max(high, gain) if verdict == "apart" else max(high, gain, above)
     return Comparison(
         verdict=verdict,
         join=lead > 0 if verdict == "undecided" else verdict == "join",
         gain=gain,
-        interval=(min(low, gain), max(high, gain) if verdict == "apart" else max(high, above)),
+        interval=(min(low, gain), high),
         delta=request.delta,
         rows_to_settle=more_rows,
         score=lead,
