@@ -47,6 +47,12 @@ def _rss() -> Table:
     return encoded(frame[columns].sample(ROWS, random_state=SEED), "Sales")
 
 
+def _orders() -> Table:
+    frame = pd.read_csv(shared_data() / "paper/dfoip/daily_orders_top100_items.csv.gz")
+    columns = ["salesPrice_last_known", "promotion_guess", "rank", "order"]
+    return encoded(frame[columns], "order")
+
+
 def _law(make: Callable[[np.random.Generator, np.ndarray], Table]) -> Callable[[], Table]:
     def draw() -> Table:
         rng = np.random.default_rng(SEED)
@@ -72,6 +78,12 @@ REAL: dict[str, Callable[[], Table]] = {
         ("subject#", "motor_UPDRS"),
     ),
     "rss": _rss,
+    "imports": _csv(  # extremely skewed: the largest of 150 rows is a fifth of their sum
+        "bench/au-import/au_import.csv.gz",
+        "trade_usd",
+        ("commodity_id", "commodity", "comm_code", "year"),
+    ),
+    "orders": _orders,
 }
 LAWS: dict[str, Callable[[], Table]] = {
     "lognormal noise": _law(lambda r, X: (X, X.sum(1) + np.exp(1.2 * r.standard_normal(len(X))))),

@@ -68,6 +68,11 @@ def test_heavy_columns_are_seen_and_flags_are_not_heavy():
     assert heavy.heavy[0]
     assert not rare.heavy[0]
     assert np.isfinite(rare.cautious).all()
+    # A residual that is all of the variance is a heavy tail too, a small dataset is none.
+    wild = Scatter.of_rows(Z, t + 300 * flag, ones, starts)
+    assert wild.heavy[0]
+    few, few_t, few_starts = rows(sizes=(12, 12, 12))
+    assert not Scatter.of_rows(few, few_t, np.ones(36), few_starts).heavy.any()
 
 
 def test_inflation_is_one_for_equal_noise_and_right_for_noise_that_grows():

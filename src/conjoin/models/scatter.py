@@ -15,7 +15,7 @@ nu          degrees of freedom of tr(G^+ M2): 2 (sum u_i)^2 / sum u_i^2 with    
 inflation   tr(G^+ M2) / (s2 rank), drawn towards one: how much larger the variance   (K,)
             of the fit is than equal noise would make it
 heavy       whether the largest leverage is beyond what normal columns          (K,)
-            explain
+            explain, or nu says that a handful of rows carries M2
 ==========  ==================================================================  ============
 
 G^+ M2 G^+ and G^+ M3 G^+ are the covariances HC2 and HC3 of MacKinnon and White (1985). With equal
@@ -28,7 +28,8 @@ falls to two where one row carries everything.
 
 Columns with a **heavy** tail may have values on new rows that no row at hand resembles, and no
 covariance from the rows at hand can tell what such values cost. Flags are left out of it, because a
-new row cannot go beyond 0 and 1.
+new row cannot go beyond 0 and 1. An extremely skewed target is the same: nu/2 is the number of rows
+that carry the variance, and where that is a handful, new rows can have far larger residuals.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -56,6 +57,9 @@ GLANCE = 1000
 # Chance that normal columns count as heavy. Between 0.001 and 0.05 hardly any real table changes
 # sides: leverages are either like those of normal columns or far beyond.
 HEAVY_CHANCE = 0.01
+# A handful of rows carries a variance: fewer than five, and less than a tenth of all. Normal
+# residuals have a third of the rows, so small datasets do not count for being small.
+HANDFUL, HANDFUL_SHARE = 5, 0.1
 # Least degrees of freedom of a variance: the law of a ratio needs a positive number, and below one
 # nothing is known anyway.
 LEAST_NU = 1.0
@@ -178,7 +182,8 @@ class Scatter:
             unbiased=_meat(Z, w * unbiased, starts),
             cautious=_meat(Z, w * cautious, starts),
             nu=nu,
-            heavy=_is_heavy(Z, w, starts, moments, (h, rank), known[1]),
+            heavy=_is_heavy(Z, w, starts, moments, (h, rank), known[1])
+            | _is_carried_by_few(nu, moments.n),
             inflation=inflation_of(total, rss, df, rank, nu),
         )
 
@@ -217,6 +222,7 @@ class Scatter:
         df = moments.n - rank
         nu = _degrees(total, fourth, df)
         heavy = _beyond_normal(np.array([widest]), moments.n, wide_rank)
+        heavy |= _is_carried_by_few(nu, moments.n)
         found = cls(M2, M3, nu, heavy, inflation_of(total, rss, df, rank, nu))
         return found, most, largest
 
@@ -401,6 +407,16 @@ def _beyond_normal(largest: FloatArray, rows: FloatArray, rank: IntArray) -> Boo
     ratio = largest / np.maximum(1 - largest, EXACT_FIT) * rest / r
     heavy: BoolArray = known & (ratio > fdtri(r, rest, 1 - HEAVY_CHANCE / n))
     return heavy
+
+
+def _is_carried_by_few(nu: FloatArray, rows: FloatArray) -> BoolArray:
+    """Say where a handful of rows carries the variance (K,).
+
+    >>> _is_carried_by_few(np.array([9.0, 9.0, 3.0]), np.array([50.0, 20.0, 20.0])).tolist()
+    [True, False, True]
+    """
+    few: BoolArray = nu / 2 < np.minimum(HANDFUL, HANDFUL_SHARE * rows)
+    return few
 
 
 def _is_flag(Z: FloatArray) -> BoolArray:

@@ -212,7 +212,7 @@ def _brings(facts: Facts, name: str) -> str:
 def _kind_of(facts: Facts, key: str) -> str:
     """Say what models of a reference are, where there are two kinds."""
     if facts.get("learner", "linear") == "linear":
-        return ""
+        return f" (strategy '{key}')" if key.startswith("learner") else ""
     learner = facts["learner"] if key.startswith("learner") else "linear"
     return f" of {learner_in_words(learner)}" if learner != "linear" else " (lines)"
 
@@ -359,7 +359,7 @@ def _plain_models(facts: Facts) -> list[str]:
         lower = strategies[simpler]["shown"]
         than = change(lower, ours["shown"], f"with '{strategy}'")
         return [
-            f"If you prefer plain models, train {MODELS_OF[simpler]}: {measure.short} "
+            f"If you prefer plain models, train {_without_search(simpler)}: {measure.short} "
             f"{error_text(lower, 4)}, {than}. The clusters ({models_in_words(clusters)}) have a "
             f"higher error: {found}."
         ]
@@ -367,21 +367,28 @@ def _plain_models(facts: Facts) -> list[str]:
 
 
 def _better_than_clusters(strategies: Facts, key: str) -> str | None:
-    """Return which models without a search are better than the clusters' (`key`); often None.
+    """Return the strategy without a search that is better than the clusters' (`key`); often None.
 
-    One model for all is simpler, so it need not be better by much. A model for each dataset is
-    not, so it has to be better by two standard errors.
+    With a learner it is one of those that the first sentences compare with. One model for all is
+    simpler, so it need not be better by much. A model for each dataset is not, so it has to be
+    better by two standard errors.
     """
-    pooled, separate, own = (_error_of(strategies, one) for one in ("pooled", "separate", key))
-    spread = strategies[key]["standard_error"] or 0.0
-    if separate < min(pooled, own - 2 * spread):
-        return "separate"
-    return "pooled" if pooled < own else None
+    errors = {name: or_infinite(line["error"]) for name, line in strategies.items()}
+    pooled, separate = (reference(errors, name) for name in ("pooled", "separate"))
+    own, spread = errors[key], strategies[key]["standard_error"] or 0.0
+    if errors[separate] < min(errors[pooled], own - 2 * spread):
+        return separate
+    return pooled if errors[pooled] < own else None
 
 
-def _error_of(strategies: Facts, name: str) -> float:
-    """Return the error of a strategy; infinite if it is not there or not known."""
-    return or_infinite(strategies[name]["error"]) if name in strategies else float("inf")
+def _without_search(strategy: str) -> str:
+    """Say which models a strategy without a search has, lines or a learner's.
+
+    >>> _without_search("learner pooled")
+    "one model for all datasets (strategy 'learner pooled')"
+    """
+    name = strategy.removeprefix("learner ")
+    return MODELS_OF[name] if name == strategy else f"{MODELS_OF[name]} (strategy '{strategy}')"
 
 
 def _lowest(facts: Facts) -> list[str]:
