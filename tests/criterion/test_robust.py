@@ -115,3 +115,19 @@ def test_pairs_without_residuals_are_undecided():
     found = judge_of(Z, t, starts).judge(PAIR, delta=0.1, interval=True)
     assert found.answers == ("undecided",)
     assert found.limits.tolist() == [[-np.inf, np.inf]]
+
+
+def test_a_flag_of_one_row_keeps_nothing_apart():
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([np.ones(100), rng.standard_normal(100), np.zeros(100)])
+    Z[[10, 60], 2] = 1.0  # one row of each dataset, both fitted exactly
+    t = Z[:, 1] + rng.standard_normal(100)
+    t[10] += 200.0  # a row of its kind can be anything
+    starts = np.array([0, 50, 100])
+    found = judge_of(Z, t, starts).judge(PAIR, delta=0.1, interval=True)
+    assert found.answers[0] != "apart"
+    assert found.heavy[0] and found.limits[0, 1] == np.inf
+    different = np.where(np.arange(100) < 50, 5.0, 0.0) * Z[:, 1]
+    assert judge_of(Z, t + different, starts).judge(PAIR, delta=0.1, interval=True).answers == (
+        "apart",
+    )

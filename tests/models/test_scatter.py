@@ -151,3 +151,15 @@ def test_rows_in_parts_have_the_same_scatter(copies, monkeypatch):
     parts = Scatter.in_parts(lambda rows: Z[rows], t, w, starts, repeats, moments)
     for name in ("unbiased", "cautious", "nu", "heavy", "inflation"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-12)
+
+
+def test_rows_that_are_fitted_exactly_are_known_by_their_parts():
+    Z, t, starts = rows(sizes=(30, 40))
+    flag = np.zeros(70)
+    flag[3] = 1.0
+    Z = np.column_stack([Z, flag])
+    found = Scatter.of_rows(Z, t, np.ones(70), starts)
+    assert np.allclose(found.alone[0, 0], np.outer(Z[3], Z[3]))
+    assert not found.alone[1].any() and not found[[1]].alone.any()
+    assert found.stack([np.array([0, 1]), np.array([0])], np.array([30.0, 40.0])).alone[1].any()
+    assert Scatter.of_rows(Z[30:], t[30:], np.ones(40), np.array([0, 40])).alone is None

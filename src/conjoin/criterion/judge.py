@@ -24,7 +24,7 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.criterion.interval import gain_limits
 from conjoin.criterion.pair_tests import PairTests
 from conjoin.criterion.risk import cluster_errors, joining_gain, own_errors, weighted_gain
-from conjoin.criterion.robust import heavy_tailed, robust_tests
+from conjoin.criterion.robust import heavy_tailed, robust_tests, without_exact_rows
 from conjoin.criterion.side import Side, residual_variance
 from conjoin.criterion.verdict import Answer
 from conjoin.models.backing import Backing
@@ -142,6 +142,10 @@ class Judge:
             asked = [pairs[i] for i in some]
             tests, heavy[some] = self._tests(asked, delta)
             p = tests.p_values()
+            alone = self._p_without_exact_rows(asked, p[1], delta)
+            # Without a verdict, such rows leave the upper limit open.
+            heavy[some] |= (p[1] <= delta) & (alone > delta)
+            p[1] = alone
             p_values[some] = p.min(axis=0)
             join, apart = tests.decide_by(p)
             if interval:
@@ -164,6 +168,28 @@ class Judge:
             return tests, np.zeros(len(pairs), dtype=bool)
         scatters = self._scatters(pairs)
         return robust_tests(sides, scatters, delta), heavy_tailed(scatters)
+
+    def _p_without_exact_rows(
+        self, pairs: Sequence[Pair], p: FloatArray, delta: float
+    ) -> FloatArray:
+        """Return the p-values (B,) for "apart", no less than without rows that are fitted exactly.
+
+        Nothing is known of the noise of such a row. Pairs that are not apart anyway keep theirs.
+        """
+        found = p.copy()
+        if self.scatter is None or self.scatter.alone is None:
+            return found
+        known = np.abs(self.scatter.alone).sum(axis=(1, 2, 3)) > 0
+        some = [
+            i
+            for i, pair in enumerate(pairs)
+            if p[i] <= delta and any(len(side) == 1 and known[side[0]] for side in pair)
+        ]
+        if some:
+            asked = [pairs[i] for i in some]
+            rest = without_exact_rows(self._sides(asked), self._scatters(asked))
+            found[some] = np.maximum(p[some], robust_tests(*rest, delta).p_values()[1])
+        return found
 
     def _scatters(self, pairs: Sequence[Pair]) -> tuple[Scatter, Scatter]:
         """Return the scatter of both sides of pairs, as stacks (B,)."""

@@ -25,7 +25,12 @@ have much leverage: a difference must be large against it.
 **A heavy tail** of the columns (`Scatter.heavy`) means that new rows may be unlike all rows at
 hand. Then separate fits may cost far more on new rows than can be seen, so the upper limit of the
 gain is infinite unless the verdict is "apart".
+
+**A row that is fitted exactly**, such as the only one with a rare flag, has no residual, so nothing
+is known of its noise. "apart" must also hold without such rows (`without_exact_rows`).
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -86,6 +91,24 @@ def robust_tests(sides: Sides, scatters: Scatters, delta: float) -> PairTests:
         known=known,
         sway=(share**2 / one.n + (1 - share) ** 2 / two.n) / 2,
     )
+
+
+def without_exact_rows(sides: Sides, scatters: Scatters) -> tuple[Sides, Scatters]:
+    """Return both sides (B,) without the rows that their fits reach exactly.
+
+    All other rows keep their fits. A direction that only such a row determines is then in none of
+    the Gram matrices of its side, and no difference counts there.
+    """
+    one, two = (_without(side, scatter) for side, scatter in zip(sides, scatters))
+    return (one[0], two[0]), (one[1], two[1])
+
+
+def _without(side: Side, scatter: Scatter) -> tuple[Side, Scatter]:
+    G, M = np.moveaxis(scatter.known_alone, 1, 0)
+    rest = linalg.symmetrise(side.G - G)
+    inverse, rank = linalg.inverse_and_rank(rest)
+    less_scatter = replace(scatter, unbiased=scatter.unbiased - M, cautious=scatter.cautious - M)
+    return replace(side, G=rest, inverse=inverse, rank=rank.astype(float)), less_scatter
 
 
 def heavy_tailed(scatters: Scatters) -> BoolArray:

@@ -81,6 +81,8 @@ class Scatter:
         M2 and M3.
     nu, inflation : arrays (K,)
     heavy : array of bool (K,)
+    alone : array (K, 2, p, p), optional
+        Parts of G and M2 that belong to rows which are fitted exactly; None where no row is.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Scatter:
     nu: FloatArray
     heavy: BoolArray
     inflation: FloatArray
+    alone: FloatArray | None = None
 
     @classmethod
     def of_rows(
@@ -147,7 +150,11 @@ class Scatter:
             for some, rows in parts
         ]
         names = ("unbiased", "cautious", "nu", "heavy", "inflation")
-        return cls(*(np.concatenate([getattr(one, name) for one in found]) for name in names))
+        alone = None
+        if any(one.alone is not None for one in found):
+            alone = np.concatenate([one.known_alone for one in found])
+        arrays = {name: np.concatenate([getattr(one, name) for one in found]) for name in names}
+        return cls(**arrays, alone=alone)
 
     @classmethod
     def _of_part(
@@ -185,6 +192,7 @@ class Scatter:
             heavy=_is_heavy(Z, w, starts, moments, (h, rank), known[1])
             | _is_carried_by_few(nu, moments.n),
             inflation=inflation_of(total, rss, df, rank, nu),
+            alone=_of_exact_rows(Z, w, unbiased, m * h, dataset, len(sizes)),
         )
 
     @classmethod
@@ -266,18 +274,31 @@ class Scatter:
             return self[np.array([group[0] for group in groups], dtype=int)]
         shares = [n[group] / n[group].sum() for group in groups]
         nu = [1 / np.sum(share**2 / self.nu[i]) for share, i in zip(shares, groups)]
+        alone = None
+        if self.alone is not None:  # a row of a union is hardly ever fitted exactly
+            single = np.array([len(group) == 1 for group in groups])[:, None, None, None]
+            alone = single * np.stack([self.alone[i[0]] for i in groups])
         return Scatter(
             np.stack([self.unbiased[i].sum(axis=0) for i in groups]),
             np.stack([self.cautious[i].sum(axis=0) for i in groups]),
             np.array(nu),
             np.array([share @ self.heavy[i] >= 0.5 for share, i in zip(shares, groups)]),
             np.array([share @ self.inflation[i] for share, i in zip(shares, groups)]),
+            alone,
         )
 
     def __getitem__(self, index: Any) -> "Scatter":
         """Select datasets."""
         fields = (self.unbiased, self.cautious, self.nu, self.heavy, self.inflation)
-        return Scatter(*(field[index] for field in fields))
+        alone = None if self.alone is None else self.alone[index]
+        unbiased, cautious, nu, heavy, inflation = (field[index] for field in fields)
+        return Scatter(unbiased, cautious, nu, heavy, inflation, alone)
+
+    @property
+    def known_alone(self) -> FloatArray:
+        """`alone`, with zeros where no row is fitted exactly."""
+        K, p = self.unbiased.shape[0], self.unbiased.shape[-1]
+        return np.zeros((K, 2, p, p)) if self.alone is None else self.alone
 
     def grown(self, factor: FloatArray) -> "Scatter":
         """Return the scatter (F,) of one dataset with `factor` (F,) times the rows."""
@@ -300,6 +321,24 @@ def _scores(
     unbiased = m * np.where(exact, noise, squares / left)
     cautious = m * np.where(exact, noise, squares / left**2)
     return unbiased, cautious
+
+
+def _of_exact_rows(
+    Z: FloatArray,
+    w: FloatArray,
+    unbiased: FloatArray,
+    h: FloatArray,
+    dataset: IntArray,
+    count: int,
+) -> FloatArray | None:
+    """Return the parts of G and M2 (K, 2, p, p) of rows with leverage h (N,) one, if there are."""
+    exact = 1 - h < EXACT_FIT
+    if not exact.any():
+        return None
+    ends = np.cumsum(np.bincount(dataset[exact], minlength=count))
+    starts, rows = np.concatenate([[0], ends]), np.ascontiguousarray(Z[exact])
+    weights = (w[exact], (w * unbiased)[exact])
+    return np.stack([_meat(rows, one, starts) for one in weights], axis=1)
 
 
 def _degrees(total: FloatArray, fourth: FloatArray, df: FloatArray) -> FloatArray:
