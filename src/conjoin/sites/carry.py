@@ -100,7 +100,7 @@ class Carrier(ABC):
                 f"{content['round']} of site {site!r}; ask the site to answer this round."
             )
         try:
-            return answers_of(found, asked, self.frame.size, self.folds)
+            return answers_of(found, asked, self.frame, self.folds)
         except Fault as error:
             raise ReadError(
                 f"Answer {name!r} cannot be used: {error.sentence}; {ANSWER.advice}."
