@@ -271,7 +271,10 @@ def _round_broken(
     found = []
     most = int(rules.numbers * one.X.shape[0] * (one.X.shape[1] + 1))
     if numbers > most:
-        words = f"would have sent {numbers:,} numbers in all rounds; at most {most:,} may leave."
+        words = (
+            f"would have sent {numbers:,} numbers in all rounds; at most {most:,} may leave. Fewer "
+            "columns, classes or folds in the plan need fewer."
+        )
         found.append(_Broken("numbers", (), numbers, most, words))
     marks = one.marks()
     for w in np.column_stack([products, means]).T:
