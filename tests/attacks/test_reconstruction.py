@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from conjoin.errors import DataError
+from conjoin.models.remote_glm import Ask
+from conjoin.moments import Basis
 from conjoin.sites import export, make_plan
 from conjoin.sites.check import check, check_round
 from conjoin.sites.document import symmetric
 from conjoin.sites.ledger import Ledger
+from conjoin.sites.rounds import Frame, answer_round, round_to_plain
+from conjoin.sites.rows import read_rows
 from conjoin.sites.rules import Rules
 from tests.attacks.solver import guess_from_margins, overlap, rebuild
 from tests.sites.rows import flag, leaving
@@ -165,3 +169,26 @@ def test_and_the_row_that_extreme_coefficients_leave_weight_on():
     assert {"weights", "dominance"} <= {f.rule for f in check_round(one, weights, 6, Rules())}
     information = Z.T @ (Z * weights[:, None])
     assert np.allclose(information[0] / information[0, 0], Z[7], rtol=0.01)
+
+
+@pytest.mark.parametrize("kind", ["loss", "total"])
+def test_and_the_value_beyond_which_a_loss_has_one_row(kind, monkeypatch):
+    rng = np.random.default_rng(6)
+    rows = {"age": rng.uniform(20, 90, 400), "died": rng.permutation(flag(400, 180))}
+    plan = make_plan(
+        {"age": "number", "died": {"type": "class", "classes": [0, 1]}}, "died", folds=2
+    )
+    site = read_rows(rows, plan, "clinic")
+    second, first = np.sort(rows["age"])[-2:]
+    far, edge = 1e4, (first + second) / 2
+    beta = far * np.array([-edge, 1.0])
+    frame = Frame(plan, ("age",), Basis(np.zeros(1), np.ones(1), 0.0, 1.0, True))
+    arrays = (np.stack([beta, beta]),) if kind == "loss" else (beta,)
+    content = round_to_plain(frame, "clinic", 1, [Ask(kind, "clinic", kind == "loss", arrays)])
+    with pytest.raises(DataError, match="at the coefficients asked .* at least 11"):
+        answer_round(site, content)
+    # Without the rules the answer is the value of the oldest, beside sums that the file has.
+    monkeypatch.setattr("conjoin.sites.rounds.refuse_answers", lambda *about: None)
+    loss = np.sum(answer_round(site, content)[0]["answers"][0][0])
+    known = far * np.sum(site.y * (site.X[:, 0] - edge))
+    assert edge + (loss + known) / far == pytest.approx(first)

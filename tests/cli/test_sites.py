@@ -37,7 +37,10 @@ def plan_and_export(folder):
         export = ["site", "export", folder / name / "rows.csv", "--plan", plan, "--name", name]
         tried = run(*export, "--dry-run")
         assert "Nothing was written" in tried.output
-        assert not (folder / f"{name}.json").exists()
+        assert [one.name for one in (folder / name).iterdir()] == ["rows.csv"]
+        weaker = run(*export, "--dry-run", "--min-rows", 3)
+        assert "--min-rows 3 is weaker than the plan's 11" in weaker.output
+        assert "Nothing was written" in run(*export, "--dry-run", "--min-rows", 12).output
         found = run(*export, "-o", folder / f"{name}.json")
         assert found.exit_code == 0, found.output
         assert "Not in the file:" in found.output

@@ -25,6 +25,7 @@ TARGETS = {
     "gaussian": {"type": "number"},
     "logistic": {"type": "class", "classes": ["no", "yes"]},
     "poisson": {"type": "count"},
+    "classes": {"type": "class", "classes": ["home", "ward", "other"]},
 }
 
 
@@ -41,6 +42,9 @@ def clinics(family: str = "gaussian", sites: int = 9, rows: int = 300, seed: int
         y: Any = line + 0.5 * rng.standard_normal(n)
         if family == "logistic":
             y = np.where(rng.uniform(size=n) < 1 / (1 + np.exp(-line)), "yes", "no")
+        if family == "classes":
+            scores = np.stack([0 * line, line, 0.8 * dose - 0.6]) + rng.gumbel(size=(3, n))
+            y = np.array(TARGETS["classes"]["classes"])[np.argmax(scores, axis=0)]
         if family == "poisson":
             y = rng.poisson(np.exp(1 + 0.5 * line)).astype(float)
         found[f"clinic_{k + 1}"] = {"age": age, "dose": dose, "sex": sex, "y": y}
@@ -126,10 +130,13 @@ def coefficient_difference(one: Partition, two: Partition) -> float:
     """Return that of coefficients, over the largest one of each dataset."""
     found = []
     for name, fit in one.coefficients.items():
-        other_fit = two.coefficients[name]
-        found.append(_difference([fit.intercept, *fit.coef.values()],
-                                 [other_fit.intercept, *other_fit.coef.values()]))  # fmt: skip
+        found.append(_difference(_numbers(fit), _numbers(two.coefficients[name])))
     return max(found)
+
+
+def _numbers(fit: Any) -> list[float]:
+    lines = getattr(fit, "lines", (fit,))
+    return [value for line in lines for value in (line.intercept, *line.coef.values())]
 
 
 def _difference(one: list[float], two: list[float], scale: float | None = None) -> float:

@@ -5,7 +5,7 @@ import numpy as np
 from conjoin.sites.rules import Leaving
 
 
-def leaving(columns, y, *, folds=1, sources=None, dataset=None, target="cost"):
+def leaving(columns, y, *, folds=1, sources=None, dataset=None, target="cost", classes=()):
     """Return rows of one or more datasets from a mapping of feature to values."""
     y = np.asarray(y, float)
     dataset = np.zeros(len(y), np.int64) if dataset is None else np.asarray(dataset)
@@ -22,6 +22,7 @@ def leaving(columns, y, *, folds=1, sources=None, dataset=None, target="cost"):
         datasets=tuple(f"ward {k + 1}" for k in range(int(dataset.max()) + 1)),
         dataset=dataset,
         fold=fold,
+        classes=tuple(classes),
     )
 
 

@@ -165,3 +165,66 @@ def test_too_many_rounds_give_too_many_numbers():
     assert check_round(rows, w, 400, Rules()) == ()
     (one, two) = check_round(rows, w, 401, Rules())
     assert one.rule == two.rule == "numbers"
+
+
+def classes_of(n=400, seed=0):
+    """Return columns, and the numbers of three classes that half depend on age."""
+    columns, y = plain(n)
+    scores = np.stack([0 * y, (columns["age"] - 50) / 10, 0 * y - 0.5], axis=1)
+    gumbel = np.random.default_rng(seed).gumbel(size=scores.shape)
+    return columns, np.argmax(scores + gumbel, axis=1).astype(float)
+
+
+def test_every_one_of_several_classes_counts_as_a_level():
+    columns, y = classes_of()
+    names = ("home", "ward", "other")
+    assert found(leaving(columns, y, folds=2, target="fate", classes=names)) == set()
+    y[y == 0] = 1.0
+    y[:4] = 0.0  # the first class is no column, but its number can be read off all the same
+    (finding,) = check(leaving(columns, y, target="fate", classes=names), Rules())
+    assert finding.rule == "level"
+    assert "has only 4 rows with fate=home" in finding.sentence
+    assert finding.advice() == "ask for a plan that joins classes of fate"
+    columns, y = classes_of()
+    columns["sex"][:] = 0.0
+    columns["sex"][np.flatnonzero(y == 1)[:40]] = 1.0
+    columns["sex"][np.flatnonzero(y == 2)[:5]] = 1.0
+    (finding,) = check(leaving(columns, y, target="fate", classes=names), Rules())
+    assert finding.rule == "crossing"
+    assert "5 rows with fate=other and sex = 1" in finding.sentence
+
+
+def test_a_class_that_columns_give_exactly():
+    columns, y = classes_of()
+    columns["bill"] = 100.0 * (y == 1) + columns["age"] - 2 * columns["dose"]
+    several = leaving(columns, y, target="fate", classes="abc")
+    assert ("perfect fit", ("fate",)) in found(several)
+
+
+def test_coefficients_of_several_classes_need_more_rows():
+    columns, y = classes_of(90)
+    fewer = {name: columns[name] for name in ("age", "dose")}
+    numbers = {f"x{j}": RNG.normal(size=90) for j in range(13)}
+    assert found(leaving({**fewer, **numbers}, y)) == set()
+    one = leaving({**fewer, **numbers}, y, target="fate", classes="abc")
+    assert found(one) >= {("columns", ())}  # 16 coefficients for 90 rows, but of two classes each
+
+
+def test_no_combination_of_the_weights_of_classes_is_left_on_one_row():
+    columns, y = classes_of()
+    one = leaving(columns, y, target="fate", classes="abc")
+    P = np.full((400, 3), 1 / 3)
+    P[11] = [0.3, 0.3, 0.4]
+    weights = P[:, [0, 0, 1]] * P[:, [1, 2, 2]]
+    assert not any(check_round(one, w, 6, Rules(), P) for w in weights.T)
+    # The first two sums are the same but for row 11, so their difference is this row.
+    assert {f.rule for f in check_round(one, weights, 6, Rules(), P)} == {"dominance"}
+
+
+def test_the_probabilities_of_a_class_may_not_be_left_on_few_rows():
+    columns, y = classes_of()
+    one = leaving(columns, flag(400, 150), target="died")
+    w, mean = np.full(400, 0.1), np.full((400, 2), [1.0, 0.0])
+    mean[7] = [0.0, 1.0]
+    assert check_round(one, w, 6, Rules()) == ()
+    assert {f.rule for f in check_round(one, w, 6, Rules(), mean)} == {"weights"}

@@ -30,6 +30,15 @@ def test_a_table_is_described_without_a_value_of_one_row():
     assert columns_of_table(table, "ill", family="logistic")["ill"]["classes"] == [0, 1]
 
 
+def test_the_name_of_a_rare_class_stays(tmp_path):
+    rows = {"x": np.arange(90.0), "fate": np.array(["home", "ward"] * 40 + ["lost"] * 10)}
+    with pytest.raises(ConjoinError, match=r"Class 'lost' of target 'fate' has fewer than 11 rows"):
+        columns_of_table(rows, "fate")
+    rows["fate"][0] = "lost"
+    found = columns_of_table(rows, "fate")["fate"]
+    assert found == {"type": "class", "classes": ["home", "lost", "ward"]}
+
+
 def test_files_of_columns_are_checked(tmp_path):
     path = tmp_path / "columns.json"
     for bad, sentence in (("[", "is no JSON"), ("[1]", "describes no columns")):

@@ -21,6 +21,7 @@ from conjoin.sites.rounds import (
     answers_of,
     check_answer_content,
     check_round_content,
+    frame_of,
     questions_of,
 )
 from conjoin.sites.rows import read_rows
@@ -45,7 +46,6 @@ def study(tmp_path_factory):
     answered = carry.answer_path(folder, "clinic_1", 1)
     answer_file(rows, first, answered, ledger_of(folder, "clinic_1"))
     asked = questions_of(read_document(first, ROUND, check_round_content))
-    size = len(plan.schema.features) + 1
 
     def read_plan(path):
         found = load_plan(path)
@@ -65,8 +65,11 @@ def study(tmp_path_factory):
 
     def read_answer(path):
         content = read_document(path, ANSWER, check_answer_content)
+        frame = frame_of(read_document(first, ROUND, check_round_content), plan)
         folds = {one.dataset: 2 for one in asked}
-        with_checks(content, ANSWER, path.name, lambda found: answers_of(found, asked, size, folds))
+        with_checks(
+            content, ANSWER, path.name, lambda found: answers_of(found, asked, frame, folds)
+        )
 
     return {
         "plan": (folder / "plan.json", read_plan),

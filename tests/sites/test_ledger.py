@@ -145,6 +145,18 @@ def test_damage_is_noticed(ledger, damage):
         Ledger.open(ledger.folder)
 
 
+def test_two_exports_at_a_time_do_not_miss_each_other(tmp_path):
+    first, second = Ledger.open(tmp_path), Ledger.open(tmp_path)
+    assert not list(tmp_path.iterdir())  # what is only shown leaves no trace
+    first = first.record(site(), Rules(), {})
+    with pytest.raises(ReadError, match="made by another export meanwhile"):
+        second.record(site(seed=2), Rules(), {})
+    second = Ledger.open(tmp_path)
+    first.record(site(seed=3), Rules(), {})
+    with pytest.raises(ReadError, match="got an entry meanwhile"):
+        second.record(site(seed=2), Rules(), {})
+
+
 def test_budgets_add_up(tmp_path):
     ledger = Ledger.open(tmp_path)
     for _ in range(3):

@@ -51,10 +51,11 @@ def test_a_changed_plan_is_refused(tmp_path):
         ({"y": "number", "x": {"type": "number", "limits": [3, 1]}}, r"limits \[3, 1\]"),
         ({"y": "number", "x": {"kind": "number"}}, 'with a "type"'),
         ({"y": "number", "x": {"type": "number", "units": "m"}}, "unknown entry 'units'"),
-        ({"y": {"type": "class", "classes": ["a"]}, "x": "number"}, "two classes"),
+        ({"y": {"type": "class", "classes": ["a"]}, "x": "number"}, "2 to 50 different ones"),
+        ({"y": {"type": "class", "classes": ["a", "b", "a"]}, "x": "number"}, "different ones"),
         (
-            {"y": {"type": "class", "classes": ["a", "b", "c"]}, "x": "number"},
-            "has 3 classes, but rounds with sites know two; make a column .* whether it is 'a'",
+            {"y": {"type": "class", "classes": [*range(42)]}, **dict.fromkeys("abcde", "number")},
+            "205 coefficients; plans have at most 200",
         ),
     ],
 )

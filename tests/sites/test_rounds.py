@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import conjoin
-from conjoin.errors import ConjoinError
+from conjoin.errors import ConjoinError, DataError
+from conjoin.result.checked import Fault
 from conjoin.sites import carry, make_plan
 from conjoin.sites.document import ROUND, read_document
 from conjoin.sites.rounds import answer_round, check_round_content
@@ -20,9 +21,11 @@ from tests.sites.clinics import (
 )
 
 
-@pytest.mark.parametrize("family", ["logistic", "poisson"])
-def test_rounds_give_what_pooled_rows_give(family, quick, tmp_path):
-    tables, plan = clinics(family, rows=400), plan_of(family, folds=2)
+@pytest.mark.parametrize(
+    ("family", "rows"), [("logistic", 400), ("poisson", 400), ("classes", 1000)]
+)
+def test_rounds_give_what_pooled_rows_give(family, rows, quick, tmp_path):
+    tables, plan = clinics(family, rows=rows), plan_of(family, folds=2)
     paths = export_all(tables, plan, tmp_path)
     quick(tables, plan, tmp_path)
     found = conjoin.partition(paths)
@@ -54,6 +57,39 @@ def test_a_round_or_an_answer_that_does_not_fit_is_refused(pair, tmp_path):
     )
     with pytest.raises(ConjoinError, match=r"is of site 'clinic_2' to another round"):
         conjoin.compare(*paths)
+
+
+def test_a_site_that_has_no_row_of_a_class(quick, tmp_path):
+    tables, plan = clinics("classes", sites=3, rows=1500), plan_of("classes", folds=2)
+    first = tables["clinic_1"]
+    known = first["y"] != "other"
+    tables["clinic_1"] = {name: values[known] for name, values in first.items()}
+    paths = export_all(tables, plan, tmp_path)
+    quick(tables, plan, tmp_path)
+    found = conjoin.partition(paths)
+    assert largest_difference(found, partition_of_rows(tables, plan)) < 1e-6
+    # There is no likelihood of a class without rows, so no verdict on this site.
+    assert "undecided" in [line.verdict for line in found.ledger()]
+
+
+def test_rounds_of_another_number_of_classes_are_refused(quick, tmp_path):
+    tables, plan = clinics("classes", sites=2, rows=600), plan_of("classes", folds=2)
+    paths = export_all(tables, plan, tmp_path)
+    with pytest.raises(ConjoinError, match="Round 1"):
+        conjoin.compare(*paths)
+    rows = read_rows(tables["clinic_1"], plan, "clinic_1")
+    content = read_document(carry.round_path(tmp_path, "clinic_1", 1), ROUND, check_round_content)
+    assert content["outputs"] == 2
+    with pytest.raises(Fault, match="expected 4"):
+        check_round_content({**content, "outputs": 1})
+    other = {**content, "outputs": 1}
+    for question in other["questions"]:
+        question["arrays"] = [
+            np.array(values).reshape(-1, 4).tolist() if np.ndim(values) > 1 else values[:4]
+            for values in question["arrays"]
+        ]
+    with pytest.raises(DataError, match="another number of classes"):
+        answer_round(rows, other)
 
 
 def test_rounds_work_where_a_column_of_the_plan_is_the_same_at_all_sites(quick, tmp_path):

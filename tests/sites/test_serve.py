@@ -3,9 +3,10 @@ import threading
 import pytest
 
 import conjoin
-from conjoin.errors import ConjoinError, DataError
+from conjoin.errors import ConjoinError, DataError, SilentSitesError
 from conjoin.sites import carry, export, open_study
 from conjoin.sites.rows import read_rows
+from conjoin.sites.rules import Rules
 from conjoin.sites.serve import answer_file, serve
 from tests.sites.clinics import ledger_of
 
@@ -48,3 +49,26 @@ def test_no_round_is_answered_with_a_row_less_than_was_exported(pair, tmp_path):
         answer_file(read_rows(fewer, plan, "clinic_1"), asked, answered, register)
     assert not answered.exists()
     answer_file(read_rows(table, plan, "clinic_1"), asked, answered, register)
+
+
+def test_a_refusal_ends_the_wait_and_its_reason_stays_at_the_site(pair, tmp_path):
+    tables, plan, paths = pair
+    strict = Rules(numbers=0.01)
+    rows = {name: read_rows(table, plan, name, rules=strict) for name, table in tables.items()}
+    said = []
+
+    def answer(name):
+        try:
+            serve(rows[name], tmp_path, ledger_of(tmp_path, name), idle=60.0)
+        except DataError as error:
+            said.append(str(error))
+
+    sites = [threading.Thread(target=answer, args=(name,)) for name in rows]
+    for site in sites:
+        site.start()
+    with pytest.raises(SilentSitesError, match=r"refused round 1, for a reason that only they see"):
+        conjoin.partition(open_study(paths, wait=60))
+    for site in sites:
+        site.join()
+    assert "numbers in all rounds" in said[0]
+    assert carry.refused_path(tmp_path, "clinic_1", 1).read_text() == "The site did not answer.\n"

@@ -12,6 +12,7 @@ from conjoin.cli.notes import notes
 from conjoin.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from conjoin.sites import Plan, Rules
     from conjoin.sites.ledger import Ledger
     from conjoin.sites.rows import SiteRows
 
@@ -180,20 +181,21 @@ def export(
 ) -> None:
     """Write what a site sends: sums of products, no rows."""
     from conjoin.files import check_writable
-    from conjoin.sites import Rules, load_plan
+    from conjoin.sites import load_plan
     from conjoin.sites.export import export as export_table
 
     if output is None and not dry_run:
         raise ArgumentError("Name the file to write with -o FILE, or try --dry-run first.")
     if output is not None:
         check_writable(output, f"-o {str(output)!r}")
+    agreed = load_plan(plan)
     with notes():
         found = export_table(
             table,
-            load_plan(plan),
+            agreed,
             name,
             by=by or None,
-            rules=None if min_rows is None else Rules(rows=min_rows),
+            rules=_own_rules(min_rows, agreed),
             i_know=i_know,
             ledger=_ledger_folder(table, ledger),
             epsilon=epsilon,
@@ -266,12 +268,27 @@ def _rows(
     table: str, plan: Path, name: str, by: list[str] | None, own: tuple[int | None, bool]
 ) -> "SiteRows":
     """Return the rows of a site, as the plan and the site's own rules read them."""
-    from conjoin.sites import Rules, load_plan
+    from conjoin.sites import load_plan
     from conjoin.sites.rows import read_rows
 
     min_rows, i_know = own
-    rules = None if min_rows is None else Rules(rows=min_rows)
-    return read_rows(table, load_plan(plan), name, by or None, rules, i_know=i_know)
+    agreed = load_plan(plan)
+    rules = _own_rules(min_rows, agreed)
+    return read_rows(table, agreed, name, by or None, rules, i_know=i_know)
+
+
+def _own_rules(min_rows: int | None, plan: "Plan") -> "Rules | None":
+    """Return the rules of the site itself; they cannot be weaker than those of the plan."""
+    from conjoin.sites import Rules
+
+    if min_rows is None:
+        return None
+    if min_rows < plan.rules.rows:
+        raise ArgumentError(
+            f"--min-rows {min_rows} is weaker than the plan's {plan.rules.rows}; leave it out, or "
+            "ask the coordinator for another plan."
+        )
+    return Rules(rows=min_rows)
 
 
 def _ledger(table: str, folder: Path | None) -> "Ledger":

@@ -11,7 +11,7 @@ import numpy as np
 from conjoin.api.request import Question, Request
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.remote import Reduced
-from conjoin.engine.remote_cells import RemoteCells
+from conjoin.engine.remote_cells import RemoteCells, intercept_of
 from conjoin.errors import ArgumentError, DataError
 from conjoin.models.glm_families import family_of
 from conjoin.models.padded_rows import SortedRows
@@ -90,15 +90,19 @@ def cells_of(received: Received, basis: Basis, files: Study) -> "RemoteCells":
         n[k, places[k]] = one.n
     classes = np.stack([one.classes for one in received.datasets])
     rows = RemoteGlmRows(
-        family, (), SortedRows.one_dataset(np.zeros((0, 1)), np.zeros(0), np.zeros(0)), n, n,
+        family, (), SortedRows.one_dataset(np.zeros((0, 1)), np.zeros(0), np.zeros(0)),
+        n * family.m, n,
         names=received.names,
         places=tuple(places),
         classes=classes if classes.shape[1] else np.zeros((K, 1)),
         desk=desk,
     )  # fmt: skip
     start = np.zeros(frame.size)
-    mean = float(received.mean[-1])
-    start[0] = np.log(mean) if family.free_dispersion else np.log(mean / (1 - mean))
+    weight = float(n.sum())
+    total = (
+        np.array([received.mean[-1] * weight]) if family.free_dispersion else classes.sum(axis=0)
+    )
+    start[: family.m] = intercept_of(family, total, weight)
     return RemoteCells(rows, start, carrier)
 
 

@@ -247,7 +247,7 @@ def cells_of_engine(table: "Reduced", response: Response) -> RemoteCells:
         single=passes,
     )
     start = np.zeros((len(table.basis.center) + 1) * family.m)
-    start[: family.m] = _intercept(family, total, float(table.folds.w.sum()))
+    start[: family.m] = intercept_of(family, total, float(table.folds.w.sum()))
     return RemoteCells(cells, start, passes)
 
 
@@ -291,7 +291,7 @@ class _Counting:
         return counts.astype(np.float64), weights
 
 
-def _intercept(family: GlmFamily, total: FloatArray, weight: float) -> Any:
+def intercept_of(family: GlmFamily, total: FloatArray, weight: float) -> Any:
     """Return the coefficients (m,) of the intercept without features: where fits start."""
     share = np.maximum(total / weight, 0.5 / weight)  # half a row, so that logarithms are finite
     if family.free_dispersion:

@@ -1,7 +1,7 @@
 """Rows that sums of products single out, whatever combination of columns is looked at.
 
 Rows of columns enter; `Alone` leaves: the row that stands out most, a combination of columns that
-is constant but for few rows, and how well the other columns give the last one.
+is constant but for few rows, and how well the other columns give the last one, or ones.
 
 With Z = [1, columns], whoever knows Z'Z knows sum_i (v'z_i)^2 for every v. Row i makes up the share
 (v'z_i)^2 / sum_j (v'z_j)^2 of it. The largest share over all v is the leverage of the row,
@@ -49,7 +49,8 @@ class Alone:
     of : int
         The column that this combination gives in all other rows.
     unexplained : float
-        Share of the variance of the last column that the others leave; 1 if it is constant.
+        Share of the variance of the last column that the others leave; 1 if it is constant. Of
+        several last columns, the least share of any combination of them.
     """
 
     leverage: float
@@ -137,7 +138,7 @@ class Sums:
         most = self.heaviest / self.total + np.sum(far**2) / spread[kept].min(initial=1.0)
         if most >= min(dominance, 1 / max(rows - 1, 1)):
             return None
-        return Alone(float(most), -1, 0, -1, _unexplained(R, bool(self.constant[-1])))
+        return Alone(float(most), -1, 0, -1, _unexplained(R, self.constant, 1))
 
 
 def _directions(R: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -152,12 +153,13 @@ def stands_alone(
     dominance: float,
     weights: FloatArray | None = None,
     sums: Sums | None = None,
+    targets: int = 1,
 ) -> Alone:
     """Return what stands out among rows of columns (n, columns).
 
     Combinations that are constant in all but fewer than `rows` rows are sought where leverages
     allow them. With `weights` (n,), sums of products are weighted with them. `sums` are those of
-    the rows, if they are known.
+    the rows, if they are known. The last `targets` columns are those that others may give.
 
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.normal(size=(2, 50))
@@ -170,7 +172,7 @@ def stands_alone(
     if weights is not None and not weights.sum() > 0:
         return Alone(1.0, -1, 0, 0, 1.0)
     sums = Sums.of(values, weights) if sums is None else sums
-    found = sums.glance(rows, dominance)
+    found = sums.glance(rows, dominance) if targets == 1 else None
     if found is not None:
         return found
     constant, R = sums.constant, sums.correlations()
@@ -196,16 +198,25 @@ def stands_alone(
     few, of = 0, -1
     if rows > 1 and worst >= 1 / (rows - 1):
         few, of = _fewest(scaled(slice(None)), root, ~constant, rows)
-    return Alone(worst, column, few, of, _unexplained(R, bool(constant[-1])))
+    return Alone(worst, column, few, of, _unexplained(R, constant, targets))
 
 
-def _unexplained(R: FloatArray, constant: bool) -> float:
-    """Return the share of the last column that least squares on the others leaves."""
-    if constant or len(R) < 2:
+def _unexplained(R: FloatArray, constant: BoolArray, targets: int) -> float:
+    """Return the share of the last columns that least squares on the others leaves.
+
+    Of several columns it is the least share of a combination: the least eigenvalue of what is left
+    of them, in directions in which they have variance one.
+    """
+    varying = np.flatnonzero(~constant[-targets:]) + len(R) - targets
+    if not len(varying) or len(R) <= targets:
         return 1.0
-    G, h = R[:-1, :-1], R[:-1, -1]
-    explained = h @ np.linalg.pinv(G, rcond=COLLINEAR, hermitian=True) @ h
-    return float(np.clip(1 - explained, 0.0, 1.0))
+    G, h = R[:-targets, :-targets], R[:-targets, varying]
+    own = R[np.ix_(varying, varying)]
+    explained = h.T @ np.linalg.pinv(G, rcond=COLLINEAR, hermitian=True) @ h
+    spread, V = np.linalg.eigh(own)
+    whiten = V / np.sqrt(np.maximum(spread, COLLINEAR))
+    left = np.linalg.eigvalsh(whiten.T @ (own - explained) @ whiten)
+    return float(np.clip(left[0], 0.0, 1.0))
 
 
 def _fewest(Z: FloatArray, root: FloatArray, varies: BoolArray, rows: int) -> tuple[int, int]:

@@ -47,6 +47,11 @@ def answer_path(folder: Path, site: str, number: int) -> Path:
     return folder / f"{site}.answer_{number}.json"
 
 
+def refused_path(folder: Path, site: str, number: int) -> Path:
+    """Return the path of the note that a site did not answer a round."""
+    return folder / f"{site}.refused_{number}.txt"
+
+
 class Carrier(ABC):
     """What brings rounds to the sites, and their answers back.
 
@@ -100,7 +105,7 @@ class Carrier(ABC):
                 f"{content['round']} of site {site!r}; ask the site to answer this round."
             )
         try:
-            return answers_of(found, asked, self.frame.size, self.folds)
+            return answers_of(found, asked, self.frame, self.folds)
         except Fault as error:
             raise ReadError(
                 f"Answer {name!r} cannot be used: {error.sentence}; {ANSWER.advice}."
@@ -158,6 +163,7 @@ class FolderCarrier(Carrier):
     ) -> dict[str, tuple[str, dict[str, Any]]]:
         """Write a round for each site, wait for the answers, and read them."""
         for site, content in contents.items():
+            refused_path(self.folder, site, number).unlink(missing_ok=True)  # it is asked again
             self._publish(site, number, content)
         self._await(list(contents), number)
         return {site: self._answer(site, number) for site in contents}
@@ -180,6 +186,13 @@ class FolderCarrier(Carrier):
         while silent := self._silent(sites, number):
             if not self.wait:
                 raise RoundsNeededError(self._needed(silent, number))
+            refused = [one for one in silent if refused_path(self.folder, one, number).exists()]
+            if refused:
+                raise SilentSitesError(
+                    f"Sites {quoted(refused)} refused round {number}, for a reason that only they "
+                    "see; ask them, or leave them out with --without "
+                    f"{refused[0]}."
+                )
             if time.monotonic() > end:
                 raise SilentSitesError(
                     f"Sites {quoted(silent)} did not answer round {number} within {self.wait:g} "

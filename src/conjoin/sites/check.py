@@ -12,13 +12,15 @@ import numpy as np
 from conjoin._typing import FloatArray, IntArray
 from conjoin.sites.alone import Alone, Sums, stands_alone
 from conjoin.sites.fold_sums import FoldSums
-from conjoin.sites.marks import Marks, find_marks
+from conjoin.sites.marks import Marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.text import shortened
 
 # Share of the target's variance below which residuals disclose the target of every row whose
 # columns are known: they are then a thousandth of its standard deviation, or three digits.
 PERFECT = 1e-6
+# Combinations of weights below this share of the largest one are rounding.
+COLLINEAR_WEIGHTS = 1e-9
 
 
 def check(leaving: Leaving, rules: Rules) -> tuple[Finding, ...]:
@@ -57,33 +59,43 @@ def check(leaving: Leaving, rules: Rules) -> tuple[Finding, ...]:
 
 
 def check_round(
-    leaving: Leaving, weights: FloatArray, numbers: int, rules: Rules
+    leaving: Leaving,
+    weights: FloatArray,
+    numbers: int,
+    rules: Rules,
+    means: FloatArray | None = None,
 ) -> tuple[Finding, ...]:
     """Return what the answer of a round would disclose.
 
     In a round, weighted sums of products leave. The weights follow from coefficients that the
-    coordinator chose: extreme ones leave weight on few rows only, and so single them out.
+    coordinator chose: extreme ones leave weight on few rows only, and so single them out. Several
+    classes have several weights: then no combination of them may be left on one row either.
 
     Parameters
     ----------
     leaving : Leaving
         The rows; `check` has been passed.
-    weights : array (n,)
-        Weight of each row at the coefficients that are asked: mu (1 - mu) for two classes, mu for
-        counts.
+    weights : array (n,) or (n, q)
+        Weights of each row in sums of products, at the coefficients that are asked: mu (1 - mu) for
+        two classes, mu for counts, the product of the probabilities of every two of more classes.
     numbers : int
         Numbers that have left by dataset and fold in earlier rounds and would leave in this one.
         One round has p (p + 1) / 2 + p for p coefficients.
     rules : Rules
         The limits.
+    means : array (n, r), optional
+        Weights of each row in sums of columns: the probability of every class.
     """
     found: list[Finding] = []
+    products = weights.reshape(len(weights), -1)
+    sums = products[:, :0] if means is None else means
     for k, dataset in enumerate(leaving.datasets):
-        rows = leaving.dataset == k
-        one, w = leaving.chosen(rows), weights[rows]
+        rows = np.flatnonzero(leaving.dataset == k)
+        one = leaving.chosen(rows)
         for fold, cell in one.cells():
-            broken = _round_broken(one.chosen(cell), w[cell], numbers, rules)
-            found += [_finding(each, dataset, [fold], False) for each in broken]
+            own = rows[cell]
+            broken = _round_broken(one.chosen(cell), products[own], sums[own], numbers, rules)
+            found += [_finding(each, one, dataset, [fold], False) for each in broken]
     return tuple(found)
 
 
@@ -107,20 +119,25 @@ def check_dataset(one: Leaving, rules: Rules, by_fold: FoldSums) -> list[Finding
     if not len(one.y):
         return []
     dataset = one.datasets[0]
-    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
+    marks = one.marks()
     folds = list(one.cells())
     worst: dict[tuple[str, tuple[str, ...]], list[tuple[int, _Broken]]] = {}
     for fold, cell in folds if len(folds) > 1 else []:
-        for each in _all_broken(one, by_fold.around_means(fold), marks, rules, cell):
+        for each in _all_broken(one, _known_sums(one, by_fold, fold), marks, rules, cell):
             worst.setdefault((each.rule, each.columns), []).append((fold, each))
-    broken = _all_broken(one, by_fold.joined(1).around_means(), marks, rules, None)
+    broken = _all_broken(one, _known_sums(one, by_fold.joined(1), 0), marks, rules, None)
     whole = {(each.rule, each.columns): each for each in broken}
-    found = [_finding(each, dataset, [], False) for each in whole.values()]
+    found = [_finding(each, one, dataset, [], False) for each in whole.values()]
     for key, places in worst.items():
         if key not in whole:
             _, each = min(places, key=lambda pair: _distance(pair[1]))
-            found.append(_finding(each, dataset, [fold for fold, _ in places], True))
+            found.append(_finding(each, one, dataset, [fold for fold, _ in places], True))
     return found
+
+
+def _known_sums(one: Leaving, by_fold: FoldSums, fold: int) -> Sums | None:
+    """Return the sums of a fold around its means, if they are precise, and of all columns."""
+    return None if one.classes else by_fold.around_means(fold)
 
 
 def _distance(broken: _Broken) -> float:
@@ -130,7 +147,9 @@ def _distance(broken: _Broken) -> float:
     )
 
 
-def _finding(broken: _Broken, dataset: str, folds: Sequence[int], fewer: bool) -> Finding:
+def _finding(
+    broken: _Broken, rows: Leaving, dataset: str, folds: Sequence[int], fewer: bool
+) -> Finding:
     """Return a finding with its sentence."""
     place = f"Dataset {shortened(dataset)!r}"
     if folds:
@@ -146,6 +165,8 @@ def _finding(broken: _Broken, dataset: str, folds: Sequence[int], fewer: bool) -
         f"{place} {broken.words}",
         broken.merge,
         fewer,
+        rows.target,
+        len(rows.classes),
     )
 
 
@@ -156,7 +177,8 @@ def _all_broken(
 
     `sums` are those of the cell's rows, if they are precise.
     """
-    rows, p = len(one.y) if cell is None else len(cell), one.X.shape[1] + 1
+    rows = len(one.y) if cell is None else len(cell)
+    p = (one.X.shape[1] + 1) * one.outputs
     found = []
     if rows < rules.rows:
         words = f"has only {_rows(rows)}; at least {rules.rows} are needed."
@@ -173,7 +195,7 @@ def _all_broken(
     alone = None if sums is None else sums.glance(rules.rows, rules.dominance)
     if alone is None:
         values = (one if cell is None else one.chosen(cell)).values()
-        alone = stands_alone(values, rules.rows, rules.dominance, sums=sums)
+        alone = stands_alone(values, rules.rows, rules.dominance, sums=sums, targets=one.outputs)
     return found + _singled_out(one, alone, found, rules)
 
 
@@ -183,7 +205,7 @@ def _rows(count: float) -> str:
 
 def _counted(one: Leaving, marks: Marks, counts: FloatArray, rules: Rules) -> list[_Broken]:
     """Return levels and crossings with too few rows: the rarest of each column or pair."""
-    sources = (*one.sources, one.target)
+    sources = one.owners
     small = marks.too_few(counts, rules.rows, rules.zeros)
     categories = {one.sources[j] for j in one.levels()}
     found: dict[tuple[str, tuple[str, ...]], _Broken] = {}
@@ -215,7 +237,7 @@ def _singled_out(
     one: Leaving, alone: Alone, before: Sequence[_Broken], rules: Rules
 ) -> list[_Broken]:
     """Return rows that a column or a combination of columns singles out."""
-    columns, sources = one.columns, (*one.sources, one.target)
+    columns, sources = one.columns, one.owners
     found = []
     known = {column for each in before for column in each.columns}
     if alone.leverage > rules.dominance:
@@ -236,18 +258,41 @@ def _singled_out(
         )
         found.append(_Broken("few rows", (sources[alone.of],), alone.few, rules.rows, words))
     if alone.unexplained < PERFECT:
-        words = f"has columns that give {one.target!r} exactly: who knows them knows the target."
+        what = f"a class of {one.target!r}" if one.classes else repr(one.target)
+        words = f"has columns that give {what} exactly: who knows them knows the target."
         found.append(_Broken("perfect fit", (one.target,), alone.unexplained, PERFECT, words))
     return found
 
 
-def _round_broken(one: Leaving, w: FloatArray, numbers: int, rules: Rules) -> list[_Broken]:
+def _round_broken(
+    one: Leaving, products: FloatArray, means: FloatArray, numbers: int, rules: Rules
+) -> list[_Broken]:
     """Return the rules that weighted sums of one fold break."""
     found = []
     most = int(rules.numbers * one.X.shape[0] * (one.X.shape[1] + 1))
     if numbers > most:
-        words = f"would have sent {numbers:,} numbers in all rounds; at most {most:,} may leave."
+        words = (
+            f"would have sent {numbers:,} numbers in all rounds; at most {most:,} may leave. Fewer "
+            "columns, classes or folds in the plan need fewer."
+        )
         found.append(_Broken("numbers", (), numbers, most, words))
+    marks = one.marks()
+    for w in np.column_stack([products, means]).T:
+        found += _weight_broken(w, marks, rules)
+    leverage = max(stands_alone(one.X, 1, rules.dominance, w).leverage for w in products.T)
+    if products.shape[1] > 1:
+        leverage = max(leverage, _largest_share(products))
+    if leverage > rules.dominance:
+        words = (
+            f"has a row that makes up {100 * leverage:.0f} % of a weighted sum of squares at "
+            f"the coefficients asked; at most {100 * rules.dominance:.0f} % may leave."
+        )
+        found.append(_Broken("dominance", (), leverage, rules.dominance, words))
+    return found
+
+
+def _weight_broken(w: FloatArray, marks: Marks, rules: Rules) -> list[_Broken]:
+    """Return the rules that one weight of rows (n,) breaks."""
     total, squares = float(w.sum()), float(np.sum(w**2))
     effective = total**2 / squares if squares > 0 else 0.0
     if effective < rules.rows:
@@ -255,18 +300,17 @@ def _round_broken(one: Leaving, w: FloatArray, numbers: int, rules: Rules) -> li
             f"has as much weight at the coefficients asked as {effective:.1f} rows; "
             f"at least {rules.rows} are needed."
         )
-        found.append(_Broken("weights", (), effective, rules.rows, words))
-    alone = stands_alone(one.X, 1, rules.dominance, w)
-    if alone.leverage > rules.dominance:
-        words = (
-            f"has a row that makes up {100 * alone.leverage:.0f} % of a weighted sum of squares at "
-            f"the coefficients asked; at most {100 * rules.dominance:.0f} % may leave."
-        )
-        found.append(_Broken("dominance", (), alone.leverage, rules.dominance, words))
-    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
+        return [_Broken("weights", (), effective, rules.rows, words)]
     for label, rows in zip(marks.labels, marks.rows.T):
         if rows.any() and w[rows].max() > rules.dominance * w[rows].sum():
             words = f"has one row with nearly all the weight of {label} at the coefficients asked."
-            found.append(_Broken("weights", (), 1.0, rules.rows, words))
-            break
-    return found
+            return [_Broken("weights", (), 1.0, rules.rows, words)]
+    return []
+
+
+def _largest_share(weights: FloatArray) -> float:
+    """Return the most that one row makes up of the squares of any combination of weights (n, q)."""
+    length = np.sqrt(np.sum(weights**2, axis=0))
+    U, spread, _ = np.linalg.svd(weights / np.where(length > 0, length, 1.0), full_matrices=False)
+    own = U[:, spread > COLLINEAR_WEIGHTS * spread.max(initial=0.0)]
+    return float(np.sum(own**2, axis=1).max(initial=0.0))

@@ -94,7 +94,7 @@ def columns_of_table(
         frame = in_memory(to_frame(table))
     roles = Roles.of(target, None, None, None, None, ignore)
     check_roles(roles, frame.columns)
-    response = _response(frame, target, family)
+    response = _response(frame, target, family, rules or Rules())
     frame = with_castable_types(frame, set(frame.columns) - {target})
     schema = learn(frame, roles)
     kind = next(name for name, found in TARGETS.items() if found == response.family)
@@ -110,13 +110,22 @@ def columns_of_table(
     return described
 
 
-def _response(frame: nw.DataFrame[Any], target: str, family: str) -> Response:
+def _response(frame: nw.DataFrame[Any], target: str, family: str, rules: Rules) -> Response:
     column = frame.get_column(target)
     if not has_classes(column.dtype, family):
         return Response("poisson" if family == "poisson" else "gaussian")
     numeric = column.dtype.is_numeric()
     values = column.to_numpy() if numeric else np.array(column.to_list(), dtype=object)
-    return classify(values, target)[1]
+    codes, response = classify(values, target)
+    count = np.bincount(codes[~np.isnan(codes)].astype(np.int64), minlength=1)
+    if count.min() < rules.rows:
+        rare = response.classes[int(np.argmin(count))]
+        raise DataError(
+            f"Class {rare!r} of target {target!r} has fewer than {rules.rows} rows, so that its "
+            "name may not leave; join it with another class in the table, or describe all columns "
+            "with --columns."
+        )
+    return response
 
 
 def _describe(e: Encoding, frame: nw.DataFrame[Any], rules: Rules) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Identity:
         """Take the exported columns, where nothing else is known."""
         order = sorted(range(len(leaving.columns)), key=leaving.columns.__getitem__)
         names = tuple(leaving.columns[j] for j in order)
-        columns = [*leaving.X.T, leaving.y]
+        columns = leaving.by_column()
         return cls(names, tuple(np.ascontiguousarray(columns[j]) for j in order))
 
     @classmethod
@@ -280,9 +280,12 @@ class Ledger:
         )
 
     def record_round(self, plan: str, numbers: int) -> "Ledger":
-        """Add the answer of a round: so many numbers of each fold left, under a plan."""
+        """Add the answer of a round: so many numbers of each fold left, under a plan.
+
+        An export that was added meanwhile stays.
+        """
         entry = {"about": {"plan": plan}, "epsilon": 0.0, "delta": 0.0, "numbers": int(numbers)}
-        return self._append(
+        return Ledger.open(self.folder)._append(
             {**entry, "buckets": 0, "identity": [], "sets": [], "columns": [], "readings": {}}
         )
 
@@ -310,6 +313,12 @@ class Ledger:
         before = self.entries[-1]["signature"] if self.entries else ""
         entries = (*self.entries, {**entry, "signature": self._sign(entry, before)})
         path = self.folder / LEDGER
+        _keep_secret(self.folder / KEY, self.secret)
+        if path.exists() and self._read(path) != self.entries:
+            raise ReadError(
+                f"The ledger {str(path)!r} got an entry meanwhile, so that this export was not "
+                "compared with it; export again."
+            )
         write_text(path, json.dumps({"ledger": 1, "exports": entries}, indent=1))
         path.chmod(0o600)  # counts of levels are not for others' eyes
         return replace(self, entries=entries)
@@ -338,22 +347,41 @@ class Ledger:
 
 
 def _secret(path: Path) -> bytes:
-    """Read the secret of a folder, or make one that only its owner can read."""
+    """Read the secret of a folder, or make one; it is written with the first entry."""
+    if not path.exists():
+        return secrets.token_bytes(SECRET_BYTES)
     try:
-        if not path.exists():
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(secrets.token_hex(SECRET_BYTES))
         secret = bytes.fromhex(path.read_text().strip())
     except OSError as error:
-        raise ReadError(
-            f"The ledger's secret {str(path)!r} cannot be used: {error.strerror}; choose a folder "
-            "that you can write to."
-        ) from None
+        raise _unusable(path, error) from None
     except ValueError:
         secret = b""
     if len(secret) != SECRET_BYTES:
         raise ReadError(f"The ledger's secret {str(path)!r} was changed; bring the file back.")
     return secret
+
+
+def _keep_secret(path: Path, secret: bytes) -> None:
+    """Write the secret of a folder that has none, so that only its owner can read it."""
+    if path.exists():
+        if _secret(path) != secret:
+            raise ReadError(
+                f"The ledger's secret {str(path)!r} was made by another export meanwhile; export "
+                "again."
+            )
+        return
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secret.hex())
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path, error: OSError) -> ReadError:
+    return ReadError(
+        f"The ledger's secret {str(path)!r} cannot be used: {error.strerror}; choose a folder that "
+        "you can write to."
+    )
 
 
 def _few(new: Sequence[Print], old: Sequence[Print], rows: int) -> tuple[Print, Print, int] | None:

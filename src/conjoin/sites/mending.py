@@ -13,7 +13,7 @@ import numpy as np
 
 from conjoin.sites.check import check_dataset
 from conjoin.sites.fold_sums import FoldSums
-from conjoin.sites.marks import Marks, find_marks
+from conjoin.sites.marks import Marks
 from conjoin.sites.rules import Finding, Leaving, Rules
 from conjoin.tables.encoding import OTHER
 from conjoin.text import listed
@@ -148,7 +148,7 @@ def _name_of_other(one: Leaving, level: int) -> str:
 
 def _rarest(one: Leaving, rules: Rules) -> int | None:
     """Return the level to merge next: the rarest that is in too small a group; None if none is."""
-    marks = find_marks(one.by_column(), one.columns, (*one.sources, one.target))
+    marks = one.marks()
     counts = marks.counts()
     levels = {j for j in one.levels() if one.X[:, j].any()}
     few = marks.too_few(counts, rules.rows, rules.zeros)

@@ -17,7 +17,7 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.checks import check_choice, check_count
 from conjoin.errors import ArgumentError
-from conjoin.families import Response
+from conjoin.families import MOST_CLASSES, Response
 from conjoin.result.checked import (
     Check,
     Fault,
@@ -50,7 +50,8 @@ from conjoin.tables.schema import Schema
 TYPES = ("number", "flag", "category", "date")
 TARGETS = {"number": "gaussian", "class": "logistic", "count": "poisson"}
 PARTS = ("years", "season", "weekday", "time of day")
-# Features at most. A site file has about half the square of so many numbers for each fold: 2 MB.
+# Features at most, times the classes less one. A site file has about half the square of so many
+# numbers for each fold: 2 MB.
 MOST_FEATURES = 200
 
 
@@ -269,8 +270,12 @@ def check_plan(content: Any) -> None:
     )(content, "the plan")
     Rules.from_plain(content["rules"])
     plan = Plan.from_plain(content)
-    if not 0 < len(plan.schema.features) <= MOST_FEATURES:
-        raise Fault(f"it has {len(plan.schema.features)} features, expected 1 to {MOST_FEATURES}")
+    response = plan.schema.response
+    if response.family == "logistic" and not _are_classes(response.classes):
+        raise Fault(f"its target has {len(response.classes)} classes")
+    size = _coefficients(plan.schema)
+    if not 0 < size <= MOST_FEATURES:
+        raise Fault(f"it has {size} coefficients, expected 1 to {MOST_FEATURES}")
     if (plan.target, plan.family) != (content["target"], content["family"]):
         raise Fault("target or family differ from those of its columns")
     named = {e.name for e in plan.schema.encodings}
@@ -366,11 +371,17 @@ def make_plan(
     if not described:
         raise ArgumentError("columns describes the target only; describe at least one feature.")
     encodings = tuple(_encoding(name, one) for name, one in described.items())
+    schema = Schema(Roles(target, (DATASET,), tuple(described)), encodings, (), response)
+    if _coefficients(schema) > MOST_FEATURES:
+        raise ArgumentError(
+            f"columns make {_coefficients(schema)} coefficients; plans have at most "
+            f"{MOST_FEATURES}. Describe fewer columns, levels or classes."
+        )
     check_count("folds", folds)
     wanted = rules or Rules()
     wanted.check(i_know)
     return Plan(
-        Schema(Roles(target, (DATASET,), tuple(described)), encodings, (), response),
+        schema,
         {name: str(one["unit"]) for name, one in described.items() if "unit" in one},
         {name: _limits(name, one["limits"]) for name, one in described.items() if "limits" in one},
         tuple(name for name, one in described.items() if _is_complete(one)),
@@ -405,16 +416,23 @@ def _response(target: str, one: Mapping[str, Any]) -> Response:
     if family != "logistic":
         return Response(family)
     classes = one.get("classes")
-    if isinstance(classes, Sequence) and not isinstance(classes, str) and len(classes) > 2:
+    if isinstance(classes, str) or not isinstance(classes, Sequence) or not _are_classes(classes):
         raise ArgumentError(
-            f"Target {target!r} has {len(classes)} classes, but rounds with sites know two; make a "
-            f"column of each site's table that says whether it is {classes[0]!r}, and plan with it."
-        )
-    if not isinstance(classes, Sequence) or len(classes) != 2:
-        raise ArgumentError(
-            f'Target {target!r} is a class: name its two classes, such as "classes": ["no", "yes"].'
+            f"Target {target!r} is a class: name its classes, 2 to {MOST_CLASSES} different ones, "
+            'such as "classes": ["no", "yes"].'
         )
     return Response(family, tuple(classes))
+
+
+def _coefficients(schema: Schema) -> int:
+    """Return the number of coefficients without intercepts: features by classes less one."""
+    return len(schema.features) * max(len(schema.response.classes) - 1, 1)
+
+
+def _are_classes(values: Sequence[Any]) -> bool:
+    """Say whether values can name classes: texts or numbers, each once."""
+    plain = all(isinstance(one, (str, int, float)) for one in values)
+    return plain and 2 <= len(values) <= MOST_CLASSES and len(set(values)) == len(values)
 
 
 def _is_complete(one: Mapping[str, Any]) -> bool:

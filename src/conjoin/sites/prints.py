@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
-from conjoin.sites.marks import find_marks
 from conjoin.sites.rules import Leaving
 
 # Buckets for each row of the threshold: 13 rows fall into at least 11 of 128 buckets with
@@ -104,7 +103,7 @@ def take_prints(leaving: Leaving, hashed: Hashed, secret: bytes) -> tuple[Print,
         The site's secret.
     """
     place, content = hashed.place, _upper_bits(hashed.lane)
-    marks = find_marks(leaving.by_column(), leaving.columns, (*leaving.sources, leaving.target))
+    marks = leaving.marks()
     units = list(_units(leaving))
     if len(units) * (1 + len(marks.labels)) > MOST_SETS:
         units = list(_units(leaving.without_folds()))
@@ -130,6 +129,8 @@ def take_column_prints(leaving: Leaving, hashed: Hashed, secret: bytes) -> tuple
         leaving.dataset * (leaving.fold.max() + 1) + leaving.fold, return_inverse=True
     )
     levels, units = set(leaving.levels()), list(_units(leaving))
+    if leaving.classes:
+        levels |= set(range(len(leaving.names), len(leaving.columns)))
     if len(units) * (1 + len(leaving.columns) - len(levels)) > MOST_SETS:
         units = list(_units(leaving.without_folds()))
     inside = [

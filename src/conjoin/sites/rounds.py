@@ -6,7 +6,7 @@ gets a round of its own, since it holds coefficients that other sites need not s
 
 At the site, questions enter and answers leave, after the disclosure rules: coefficients may not
 leave weight on few rows only, and all rounds together may not send more numbers than the rules
-allow (`sites.check.check_round`).
+allow (`sites.round_rules`).
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError
-from conjoin.models.glm_families import family_of
+from conjoin.families import MOST_CLASSES
+from conjoin.models.glm_families import GlmFamily, family_of
 from conjoin.models.glm_rows import GlmRows
 from conjoin.models.likelihood import FARTHEST
 from conjoin.models.padded_rows import SortedRows
@@ -25,9 +26,9 @@ from conjoin.models.remote_glm import KINDS, Arrays, Ask, answer
 from conjoin.moments import Basis
 from conjoin.result.checked import Fault, anything, boolean, list_of, one_of, record, text, whole
 from conjoin.result.document import checksum
-from conjoin.sites.check import check_round
 from conjoin.sites.document import array, numbers, symmetric, triangle_of
 from conjoin.sites.plan import Plan
+from conjoin.sites.round_rules import refuse_answers
 from conjoin.sites.rows import SiteRows
 
 # Questions of one round for one site at most. Joins of 200 datasets ask some hundred of each.
@@ -43,9 +44,21 @@ class Frame:
     basis: Basis
 
     @property
-    def size(self) -> int:
-        """Number of coefficients."""
+    def family(self) -> GlmFamily:
+        """The distribution of the target."""
+        found = family_of(self.plan.schema.response)
+        assert found is not None  # plans of numbers have no rounds
+        return found
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of the design: features and intercept."""
         return len(self.features) + int(self.basis.intercept)
+
+    @property
+    def size(self) -> int:
+        """Number of coefficients: one for each column, and each class but one."""
+        return self.columns * self.family.m
 
 
 # --- questions -----------------------------------------------------------------------------------
@@ -62,6 +75,7 @@ def round_to_plain(frame: Frame, site: str, number: int, asked: Sequence[Ask]) -
         "center": numbers(basis.center),
         "scale": numbers(basis.scale),
         "matrix": None if basis.matrix is None else numbers(basis.matrix),
+        "outputs": frame.family.m,
         "questions": [
             {
                 "kind": one.kind,
@@ -81,11 +95,13 @@ def check_round_content(content: Any) -> None:
     )
     record(
         {"plan_checksum": text, "site": text, "round": whole, "features": list_of(text),
-         "center": anything, "scale": anything, "matrix": anything,
+         "center": anything, "scale": anything, "matrix": anything, "outputs": whole,
          "questions": list_of(question)}
     )(content, "the round")  # fmt: skip
     if not 0 < len(content["questions"]) <= MOST_QUESTIONS:
         raise Fault(f"it has {len(content['questions'])} questions")
+    if not 0 < content["outputs"] < MOST_CLASSES:
+        raise Fault(f"it is for {content['outputs'] + 1} classes")
     size = len(content["features"])
     array(content["center"], "'center'", size)
     if not np.all(array(content["scale"], "'scale'", size) > 0):
@@ -93,7 +109,7 @@ def check_round_content(content: Any) -> None:
     if content["matrix"] is not None:
         array(content["matrix"], "'matrix'", size, size)
     for one in content["questions"]:
-        _asked(one, size + 1)
+        _asked(one, (size + 1) * content["outputs"])
 
 
 def _asked(one: Any, P: int) -> Ask:
@@ -118,7 +134,8 @@ def _asked(one: Any, P: int) -> Ask:
 
 def questions_of(content: Any) -> list[Ask]:
     """Return the questions of a checked round."""
-    return [_asked(one, len(content["features"]) + 1) for one in content["questions"]]
+    size = (len(content["features"]) + 1) * content["outputs"]
+    return [_asked(one, size) for one in content["questions"]]
 
 
 def frame_of(content: Any, plan: Plan) -> Frame:
@@ -157,6 +174,8 @@ def answer_round(rows: SiteRows, content: Any, sent: int = 0) -> tuple[dict[str,
             "own round."
         )
     frame, asked = frame_of(content, rows.plan), questions_of(content)
+    if content["outputs"] != frame.family.m:
+        raise DataError("The round is for another number of classes than the plan has.")
     cells = {name: _cells(rows, frame, k) for k, name in enumerate(rows.names)}
     unknown = next((one.dataset for one in asked if one.dataset not in cells), None)
     if unknown is not None:
@@ -165,10 +184,10 @@ def answer_round(rows: SiteRows, content: Any, sent: int = 0) -> tuple[dict[str,
     count = 0
     for k, name in enumerate(rows.names):
         own = [(one, part) for one, part in zip(asked, found) if one.dataset == name]
-        number = sum(_numbers(one, frame.size, rows.folds[k]) for one, _ in own)
-        _check(rows, k, cells[name], own, sent + number)
+        number = sum(_numbers(one, frame, rows.folds[k]) for one, _ in own)
+        refuse_answers(rows, k, cells[name], own, sent + number)
         count = max(count, number)
-    answers = [_packed(part, one.kind) for part, one in zip(found, asked)]
+    answers = [_packed(part, one.kind, frame) for part, one in zip(found, asked)]
     return {
         "plan_checksum": content["plan_checksum"],
         "site": rows.site,
@@ -186,46 +205,46 @@ def _cells(rows: SiteRows, frame: Frame, k: int) -> GlmRows:
         raise DataError("The round asks for features that are not in the plan.")
     X = rows.X[own][:, [position[name] for name in frame.features]]
     y = rows.y[own]
-    family = family_of(rows.plan.schema.response)
-    assert family is not None  # plans of numbers have no rounds
     one = SortedRows.one_dataset(frame.basis.design(X), y, np.ones(len(y)))
-    return GlmRows.of(one, rows.dealt[k].fold, rows.folds[k], family)
+    return GlmRows.of(one, rows.dealt[k].fold, rows.folds[k], frame.family)
 
 
-def _numbers(one: Ask, P: int, folds: int) -> int:
+def _numbers(one: Ask, frame: Frame, folds: int) -> int:
     """Return how many numbers an answer sends."""
-    sums = P * (P + 1) // 2 + P
+    sums = _distinct(frame) + frame.size
     return {"sums": sums * (folds if one.folds else 1), "step": sums + 1, "loss": folds}.get(
         one.kind, 2
     )
 
 
-def _check(
-    rows: SiteRows, k: int, cells: GlmRows, asked: Sequence[tuple[Ask, Arrays]], sent: int
-) -> None:
-    """Raise an error if the answers of one dataset would disclose rows."""
-    part, own = rows.leaving().of_dataset(k), cells.sorted_rows
-    for one, found in asked:
-        if one.kind not in ("sums", "step"):
-            continue
-        b = one.arrays[0] if one.kind == "sums" else one.arrays[0] + found[0] * one.arrays[1]
-        weights = cells.family.derivatives(own.y, own.X @ b).curvature
-        folds = rows.folds[k] if one.folds else 1
-        leaving = part if one.folds else part.without_folds()
-        broken = check_round(leaving, weights, -(-sent // folds), rows.rules)
-        if broken:
-            raise DataError(
-                f"The round was not answered, because it would disclose rows. {broken[0].sentence}"
-            )
+def _distinct(frame: Frame) -> int:
+    """Return how many numbers of an information matrix are distinct."""
+    d, m = frame.columns, frame.family.m
+    return d * (d + 1) // 2 * (m * (m + 1) // 2)
 
 
-def _packed(found: Arrays, kind: str) -> list[Any]:
-    """Return an answer as nested lists; of symmetric matrices the lower triangle."""
+def _packed(found: Arrays, kind: str, frame: Frame) -> list[Any]:
+    """Return an answer as nested lists; of information matrices the distinct numbers."""
     parts = list(found)
     at = {"sums": 0, "step": 1}.get(kind)
     if at is not None:
-        parts[at] = triangle_of(parts[at])
+        parts[at] = _distinct_of(parts[at], frame.columns)
     return [numbers(one) for one in parts]
+
+
+def _distinct_of(G: FloatArray, d: int) -> FloatArray:
+    """Return the distinct numbers of sums of xx' (x) v (F, d m, d m), with symmetric v (m, m)."""
+    F, m = len(G), G.shape[-1] // d
+    blocks = G.reshape(F, d, m, d, m).transpose(0, 2, 4, 1, 3)
+    return triangle_of(np.moveaxis(triangle_of(blocks), -1, 1)).reshape(F, -1)
+
+
+def _information(distinct: FloatArray, d: int, m: int) -> FloatArray:
+    """Return the matrices (F, d m, d m) whose distinct numbers these are."""
+    F = len(distinct)
+    pairs = symmetric(distinct.reshape(F, d * (d + 1) // 2, -1), m)
+    blocks = symmetric(np.moveaxis(pairs, 1, -1), d)
+    return blocks.transpose(0, 3, 1, 4, 2).reshape(F, d * m, d * m)
 
 
 # --- answers at the coordinator ------------------------------------------------------------------
@@ -239,7 +258,9 @@ def check_answer_content(content: Any) -> None:
     )(content, "the answer")  # fmt: skip
 
 
-def answers_of(content: Any, asked: Sequence[Ask], P: int, folds: dict[str, int]) -> list[Arrays]:
+def answers_of(
+    content: Any, asked: Sequence[Ask], frame: Frame, folds: dict[str, int]
+) -> list[Arrays]:
     """Return the answers to the questions of a round; `folds` are those of each dataset.
 
     Raises
@@ -250,14 +271,14 @@ def answers_of(content: Any, asked: Sequence[Ask], P: int, folds: dict[str, int]
     if len(content["answers"]) != len(asked):
         raise Fault(f"it has {len(content['answers'])} answers to {len(asked)} questions")
     return [
-        _unpacked(found, one, P, folds[one.dataset])
+        _unpacked(found, one, frame, folds[one.dataset])
         for found, one in zip(content["answers"], asked)
     ]
 
 
-def _unpacked(found: Any, one: Ask, P: int, folds: int) -> Arrays:
-    F, size = folds if one.folds else 1, P * (P + 1) // 2
-    sums: list[tuple[int, ...]] = [(F, size), (F, P), (F,)]
+def _unpacked(found: Any, one: Ask, frame: Frame, folds: int) -> Arrays:
+    F = folds if one.folds else 1
+    sums: list[tuple[int, ...]] = [(F, _distinct(frame)), (F, frame.size), (F,)]
     known: dict[str, list[tuple[int, ...]]] = {
         "sums": sums,
         "step": [(1,), *sums],
@@ -273,7 +294,7 @@ def _unpacked(found: Any, one: Ask, P: int, folds: int) -> Arrays:
     ]
     at = {"sums": 0, "step": 1}.get(one.kind)
     if at is not None:
-        parts[at] = _definite(symmetric(parts[at], P))
+        parts[at] = _definite(_information(parts[at], frame.columns, frame.family.m))
     if one.kind == "step" and not 0 < parts[0][0] <= 1:
         raise Fault("an answer goes farther than it was asked")
     return tuple(parts)

@@ -188,10 +188,12 @@ def _leaving(
     dataset: IntArray,
     fold: IntArray,
 ) -> Leaving:
-    features = plan.schema.features
+    features, classes = plan.schema.features, plan.schema.response.classes
+    several = tuple(map(str, classes)) if len(classes) > 2 else ()
     return Leaving(
-        features, plan.sources, X, plan.target, y, tuple(names), dataset, fold, plan.readings()
-    )
+        features, plan.sources, X, plan.target, y, tuple(names), dataset, fold, plan.readings(),
+        several,
+    )  # fmt: skip
 
 
 def _frame(table: Any, plan: Plan) -> nw.DataFrame[Any]:

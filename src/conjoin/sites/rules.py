@@ -33,6 +33,7 @@ import numpy as np
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
 from conjoin.errors import ArgumentError
+from conjoin.sites.marks import Marks, find_marks
 from conjoin.text import listed
 
 MOST_ROWS = 10**12  # more than any site has, and far below what a float counts exactly
@@ -153,14 +154,13 @@ class Leaving:
         Features: the columns after encoding, without the intercept.
     sources : tuple of str
         The column of the table that each feature came from. 0/1 features of one source that exclude
-        each other are the levels of a category. The indicators of several classes have the target
-        as their source.
+        each other are the levels of a category.
     X : array (n, features)
         Encoded columns, in any units.
     target : str
         Name of the target.
     y : array (n,)
-        The target; classes as 0 and 1.
+        The target; classes as their numbers from 0 on.
     datasets : tuple of str
         Names of the site's datasets.
     dataset : array (n,)
@@ -169,6 +169,9 @@ class Leaving:
         Number of every row's fold; all 0 if moments leave without folds.
     readings : mapping of column to str
         How the plan reads columns of numbers and dates, for the site's ledger (`Plan.readings`).
+    classes : tuple of str
+        Names of the classes, if there are more than two: each but the first then counts as a 0/1
+        column, since rounds send sums of every class.
     """
 
     names: tuple[str, ...]
@@ -180,19 +183,46 @@ class Leaving:
     dataset: IntArray
     fold: IntArray
     readings: Mapping[str, str] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> int:
+        """Columns of the target: one, or the number of several classes less one."""
+        return max(len(self.classes) - 1, 1)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Features and, last, the target."""
-        return (*self.names, self.target)
+        """Features and, last, the target; of several classes each but the first."""
+        return (*self.names, *(self._names_of_classes()[1:] or (self.target,)))
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The column of the table that each of `columns` comes from."""
+        return (*self.sources, *(self.target,) * self.outputs)
 
     def values(self) -> FloatArray:
-        """Return features and target (n, features + 1)."""
-        return np.column_stack([self.X, self.y])
+        """Return the columns as rows of numbers (n, columns)."""
+        return np.column_stack([self.X, *self._of_target()])
 
     def by_column(self) -> list[FloatArray]:
-        """Return features and target, an array (n,) each."""
-        return [*self.X.T, self.y]
+        """Return the columns, an array (n,) each."""
+        return [*self.X.T, *self._of_target()]
+
+    def _of_target(self) -> list[FloatArray]:
+        several = [(self.y == c).astype(np.float64) for c in range(1, len(self.classes))]
+        return several or [self.y]
+
+    def marks(self) -> Marks:
+        """Return the groups of rows whose number can be read from sums."""
+        found = find_marks(self.by_column(), self.columns, self.owners)
+        if not self.classes:
+            return found
+        first = f"{self.target} = reference category"
+        own = self._names_of_classes()[0]
+        return replace(found, labels=tuple(own if one == first else one for one in found.labels))
+
+    def _names_of_classes(self) -> tuple[str, ...]:
+        return tuple(f"{self.target}={one}" for one in self.classes)
 
     def levels(self) -> tuple[int, ...]:
         """Return the features that are levels of a category: named "column=level"."""
@@ -243,6 +273,10 @@ class Finding:
         Whether merging levels of a category can mend it.
     fewer_folds : bool
         Whether taking fewer folds can mend it: the dataset as a whole keeps the rule.
+    target : str
+        The target, which cannot be left out.
+    classes : int
+        Number of classes, if the target has more than two.
     """
 
     rule: str
@@ -254,6 +288,8 @@ class Finding:
     sentence: str
     merge: bool = False
     fewer_folds: bool = False
+    target: str = ""
+    classes: int = 0
 
     def advice(self) -> str:
         """Return what the site can do about it."""
@@ -271,8 +307,11 @@ class Finding:
             steps.append("export with fewer folds")
         if self.merge:
             steps.append("merge rare levels")
-        if self.columns:
-            steps.append(f"leave out {' or '.join(self.columns)}")
+        columns = [name for name in self.columns if name != self.target]
+        if columns:
+            steps.append(f"leave out {' or '.join(columns)}")
+        if self.classes and self.target in self.columns:
+            steps.append(f"ask for a plan that joins classes of {self.target}")
         if self.rule == "dominance":
             steps.append("set limits for the column in the plan")
         if not steps:

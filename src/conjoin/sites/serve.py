@@ -12,7 +12,7 @@ from typing import Any
 
 from conjoin.errors import ConjoinError, ReadError
 from conjoin.files import write_text
-from conjoin.sites.carry import PAUSE, answer_path
+from conjoin.sites.carry import PAUSE, answer_path, refused_path
 from conjoin.sites.document import ANSWER, ROUND, read_document, write_document
 from conjoin.sites.ledger import Ledger
 from conjoin.sites.rounds import answer_round, check_round_content
@@ -99,9 +99,8 @@ def serve(
                 ledger = answer_file(rows, path, answer_path(place, rows.site, number), ledger)
             except ConjoinError:
                 # The sentence may hold small counts, so only the fact leaves.
-                write_text(
-                    place / f"{rows.site}.refused_{number}.txt", "The site did not answer.\n"
-                )
+                refused = refused_path(place, rows.site, number)
+                write_text(refused, "The site did not answer.\n")
                 raise
             done, last = done + 1, time.monotonic()
             tell(f"Round {number} answered.")
