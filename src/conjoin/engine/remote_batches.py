@@ -42,6 +42,8 @@ def sums_in_batches(dealing: "RemoteFolds", basis: Basis, dealt: Any = None) -> 
     """
     width, folds = len(dealing.cells), dealing.folds
     hashes = [_Hash.of(c, kind, dealing.seed) for c, kind in zip(dealing.cells, dealing.kinds)]
+    size = max(BATCH * FEW // max(width, FEW), 1)
+    spare: list[FloatArray] = []  # room for a batch: the system takes its time to give new memory
 
     def work(batch: Any) -> _Part:
         columns = [_numbers(batch.column(f"x{j}")) for j in range(width)]
@@ -51,13 +53,23 @@ def sums_in_batches(dealing: "RemoteFolds", basis: Basis, dealt: Any = None) -> 
         else:
             fold, copy = (_numbers(batch.column(name)).astype(np.int64) for name in FOLD)
         cell, w = code * folds + fold, _numbers(batch.column("w"))
-        return _sum(keys, cell, _Rows(columns, w, copy), basis)
+        try:
+            room = spare.pop()
+        except IndexError:  # another thread has it
+            room = np.empty((width + 1, size))
+        if room.shape[1] < len(cell):
+            room = np.empty((width + 1, len(cell)))
+        found = _sum(keys, cell, _Rows(columns, w, copy), basis, room[:, : len(cell)])
+        spare.append(room)
+        return found
 
     native: Any = (dealing.frame if dealt is None else dealt).to_native()
     cells = _Cells(folds, width + 1)
-    with closing(read_batches(native, max(BATCH * FEW // max(width, FEW), 1))) as batches:
+    with closing(read_batches(native, size)) as batches:
         for part in in_threads_as_they_come(work, batches):
             cells.add(part)
+    if basis.matrix is None:
+        cells.scale(np.array([1.0, *basis.scale, basis.target_scale]))
     return cells.as_columns(dealing.by)
 
 
@@ -79,21 +91,25 @@ class _Part(NamedTuple):
     copies: FloatArray
 
 
-def _sum(keys: list[tuple[Any, ...]], cell: IntArray, rows: _Rows, basis: Basis) -> _Part:
-    """Sum products of columns by cell."""
+def _sum(
+    keys: list[tuple[Any, ...]], cell: IntArray, rows: _Rows, basis: Basis, A: FloatArray
+) -> _Part:
+    """Sum products of columns by cell, with room A (size, rows) for them.
+
+    Without a matrix columns are centred and not yet scaled.
+    """
     center = np.append(basis.center, basis.target_center)
     scale = np.append(basis.scale, basis.target_scale)
     counts = np.bincount(cell)
     present = np.flatnonzero(counts)
     starts = np.append(0, np.cumsum(counts[present]))
     order = _order(cell)
-    A = np.empty((len(rows.columns) + 1, len(cell)))
     A[0] = 1
-    for column, a, c, s in zip(rows.columns, A[1:], center, scale):
+    for column, a, c in zip(rows.columns, A[1:], center):
         np.take(column, order, out=a, mode="clip")  # without buffers
         a -= c
-        a /= s
     if basis.matrix is not None:
+        A[1:] /= scale[:, None]
         A[1:-1] = basis.matrix.T @ A[1:-1]
     if (rows.w != 1).any():
         A *= np.sqrt(rows.w[order])
@@ -153,6 +169,11 @@ class _Cells:
         self.products[cell] += part.products
         self.rows[cell] += part.rows
         self.copies[cell] += part.copies
+
+    def scale(self, units: FloatArray) -> None:
+        """Divide columns by their units (size,)."""
+        self.products /= units[:, None]
+        self.products /= units
 
     def as_columns(self, by: list[str]) -> dict[str, Any]:
         """Return the sums as `Encoded.products` does."""
