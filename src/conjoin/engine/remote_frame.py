@@ -36,6 +36,9 @@ COPIES = 3
 # Distance between a mean and the number that squares were taken around, in standard deviations,
 # from which they are taken again: their difference then loses two digits, or one with each ten.
 MOST_SHIFT = 10.0
+# Binary digits of means and deviations, relative to the deviation. An engine adds in another order
+# every time, which moves some 2^-50; with fewer digits the coordinates have the same bits.
+DIGITS = 40
 
 
 def with_known_rows(
@@ -193,7 +196,10 @@ class Encoded:
             found |= one_row(self.frame.select(*asked))
             mean[again], square[again] = _around(found, mean[again], weight, again)
         plain = _numbers(found, "plain", every) if self.weighted else mean
-        spread = np.sqrt(np.maximum(square, 0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.sqrt(np.maximum(square, 0.0))
+            unit = 2.0 ** (np.frexp(spread)[1] - DIGITS)
+            mean, spread = _rounded(mean, unit), _rounded(spread, unit)
         return Ranges(low, high, mean, spread, plain, weight / rows, rows)
 
     def _deviations(self, j: int, center: float) -> list[nw.Expr]:
@@ -311,6 +317,17 @@ def _around(
     shift = _numbers(found, "sum", columns) / weight
     with np.errstate(over="ignore", invalid="ignore"):
         return center + shift, _numbers(found, "square", columns) / weight - shift**2
+
+
+def _rounded(values: FloatArray, unit: FloatArray) -> FloatArray:
+    """Return values as multiples of a unit, where there is one and they have more digits.
+
+    >>> _rounded(np.array([0.75, 5.1, 3.0]), np.array([0.5, 2.0, 0.0])).tolist()
+    [1.0, 6.0, 3.0]
+    """
+    known = (unit > 0) & np.isfinite(values) & np.isfinite(unit)
+    found: FloatArray = np.where(known, np.round(values / np.where(known, unit, 1.0)), values)
+    return np.where(known, found * unit, values)
 
 
 def check_sums_fit(columns: int, datasets: int, folds: int) -> None:
