@@ -31,6 +31,22 @@ def test_results_come_in_the_order_of_the_items(alone):
         assert all(main for _, main in found)
 
 
+@pytest.mark.parametrize("processors", [1, 2])
+def test_items_that_come_one_by_one_are_never_many(monkeypatch, processors):
+    monkeypatch.setattr(execution, "_processors", lambda: processors)
+    given, taken = [], []
+
+    def items():
+        for i in range(20):
+            given.append(i)
+            assert len(given) - len(taken) <= processors + 2
+            yield i
+
+    for found in execution.in_threads_as_they_come(lambda i: 2 * i, items()):
+        taken.append(found)
+    assert taken == [2 * i for i in range(20)]
+
+
 def test_an_error_reaches_the_caller():
     def work(i):
         raise ValueError(i)

@@ -9,8 +9,9 @@ matrix, it spends its time on waking them and, on a busy machine, on waiting for
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -68,6 +69,25 @@ def in_threads(
     except BaseException:
         stop.set()
         raise
+    finally:  # after an interruption, work that has not begun is cancelled
+        pool.shutdown(cancel_futures=True)
+
+
+def in_threads_as_they_come(
+    work: Callable[[Item], Found], items: Iterable[Item]
+) -> Iterator[Found]:
+    """Do the same for items that come one by one, of which few are there at once."""
+    workers = min(_processors(), MOST_WORKERS)
+    if workers < 2:
+        yield from map(work, items)
+        return
+    pool, begun = ThreadPoolExecutor(workers), deque[Future[Found]]()
+    try:
+        for item in items:
+            begun.append(pool.submit(work, item))
+            if len(begun) > workers:
+                yield begun.popleft().result()
+        yield from (one.result() for one in begun)
     finally:  # after an interruption, work that has not begun is cancelled
         pool.shutdown(cancel_futures=True)
 

@@ -294,3 +294,18 @@ def test_very_many_datasets_give_the_same_bits_for_any_threads_and_order(monkeyp
     assert {n: e.error for n, e in one.errors.items()} == {
         n: e.error for n, e in two.errors.items()
     }
+
+
+def test_files_in_any_order_give_the_same_bits(tmp_path):
+    """A dataset is in one file here; rows of one in several files would keep their order."""
+    tables = make_clusters(sizes=(2, 2), n=40, p=2, distance=2.0).tables()
+    files = []
+    for name, columns in tables.items():
+        files.append(tmp_path / f"{name}.parquet")
+        pd.DataFrame({**columns, "store": name}).to_parquet(files[-1])
+    found = []
+    for paths in (files, [files[i] for i in (2, 0, 3, 1)]):
+        one = conjoin.partition(paths, target="y", by="store", learner="linear")
+        coefficients = {name: model.coef for name, model in one.coefficients.items()}
+        found.append((one.labels, coefficients, {n: e.error for n, e in one.errors.items()}))
+    assert found[0] == found[1]

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import conjoin
+from conjoin import execution
 from conjoin.engine import remote, remote_batches, remote_frame, remote_sums
 from conjoin.moments import folds
 
@@ -34,6 +35,53 @@ def test_very_many_rows_give_the_answer_of_rows_in_memory(monkeypatch, weights):
         assert_allclose(
             list(found.coefficients[name].coef.values()), list(model.coef.values()), atol=1e-8
         )
+
+
+def far_from_zero():
+    """Three datasets whose columns are a million standard deviations away from zero."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(1e6 + rng.normal(size=(3000, 3)), columns=["a", "b", "y"])
+    table["store"] = rng.choice(["x", "y", "z"], 3000)
+    table["y"] += (table["a"] - 1e6) * (1 + (table["store"] == "x"))
+    return table
+
+
+def test_offsets_of_a_million_deviations_keep_their_digits(monkeypatch):
+    table = far_from_zero()
+    for module in (remote_sums, folds):
+        monkeypatch.setattr(module, "LARGE_ROWS", 1000)
+    asked = {"target": "y", "by": "store", "learner": "linear", "folds": 4}
+    expected = conjoin.partition(table, **asked)
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
+    with duckdb.connect() as connection:
+        found = conjoin.partition(connection.from_df(table), **asked)
+    for name, model in expected.coefficients.items():
+        assert_allclose(
+            list(found.coefficients[name].coef.values()), list(model.coef.values()), rtol=1e-8
+        )
+
+
+def test_sums_have_the_same_bits_for_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(remote_sums, "LARGE_ROWS", 1000)
+    monkeypatch.setattr(remote, "MOST_VALUES", -1)
+    monkeypatch.setattr(remote_batches, "BATCH", 2048)
+    found = []
+    for processors in (1, 2):
+        monkeypatch.setattr(execution, "_processors", lambda count=processors: count)
+        with duckdb.connect(config={"threads": processors}) as connection:
+            rows = connection.from_df(far_from_zero())
+            one = conjoin.partition(rows, target="y", by="store", learner="linear", folds=4)
+            found.append([model.coef for model in one.coefficients.values()])
+    assert found[0] == found[1]
+
+
+def test_cells_of_few_and_of_many_rows_have_the_same_sums(monkeypatch):
+    A = np.random.default_rng(0).normal(size=(4, 50))
+    starts = np.array([0, 1, 7, 50])
+    expected = np.stack([A[:, i:j] @ A[:, i:j].T for i, j in zip(starts[:-1], starts[1:])])
+    for limit in (0, 10**9):
+        monkeypatch.setattr(remote_batches, "CALL", limit)
+        assert_allclose(remote_batches._products(A, starts), expected, atol=1e-12)
 
 
 def test_many_columns_are_summed_in_batches(monkeypatch):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from conjoin import linalg
+from conjoin import execution, linalg
 from conjoin.models import partial, row_space
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, posterior
 from conjoin.models.row_space import row_least_squares
 from conjoin.moments import Moments
-from conjoin.moments.rows import RowMoments
+from conjoin.moments.rows import Block, RowMoments
 from conjoin.strategies.refits import separate
 
 SIZES = np.array([2, 0, 5, 30, 1, 2, 7, 8, 3, 2])
@@ -86,3 +86,29 @@ def test_the_shortest_pooled_fit_by_rows_is_that_of_moore_and_penrose():
     X, y = rng.normal(size=(12, 30)), rng.normal(size=12)
     rows = RowMoments.by_dataset(X, y, np.array([0, 6, 12]))
     assert_allclose(row_space.pooled_of_rows(rows), np.linalg.pinv(X) @ y, atol=1e-10)
+
+
+def test_parts_in_threads_have_the_bits_of_parts_one_after_the_other(monkeypatch):
+    rng = np.random.default_rng(5)
+    X = np.concatenate([np.ones((240, 1)), rng.normal(size=(240, 60))], axis=1)
+    rows = RowMoments.by_dataset(X, rng.normal(size=240), np.arange(0, 241, 40))
+    spread = np.concatenate([[0.5], np.full(60, 0.2)])
+    variances = row_space.Variances(0.7, spread, np.concatenate([[0.0], np.full(60, 3.0)]))
+    whole = row_space.row_gradient(rows, variances)
+    blocks = tuple(
+        Block(one.datasets[i : i + 1], slice(begin, begin + 40), 40)
+        for one in rows.blocks
+        for i, begin in enumerate(range(one.rows.start, one.rows.stop, 40))
+    )
+    rows = RowMoments(rows.A, blocks, rows.n, rows.w)
+    monkeypatch.setattr(row_space, "PART_VALUES", 80 * 62)
+    found = []
+    for processors, large in ((1, 32), (2, 32), (2, 100)):
+        monkeypatch.setattr(execution, "_processors", lambda count=processors: count)
+        monkeypatch.setattr(row_space, "LARGE_FACTOR", large)
+        found.append(row_space.row_gradient(rows, variances))
+    one, two, full = found
+    for a, b, c, d in zip(one, two, full, whole):
+        assert np.array_equal(a, b)
+        assert_allclose(a, c, atol=1e-9)
+        assert_allclose(a, d, atol=1e-9)

@@ -2,12 +2,12 @@
 
 A lazy frame enters; a `Reduced` with the moments of every dataset and fold leaves. One set of
 narwhals expressions serves all engines. There are four groups of queries: the columns and their
-types (`tables.learn`), ranges and means, standard deviations, and the sums of products by dataset
-and fold. Columns are centred and scaled before they are multiplied, so that no digits are lost.
-Where columns are nearly collinear the products are asked for again, in other coordinates
-(`engine.coordinates`). Sums of products show directions down to a standard deviation of some 3e-7,
-where rows in memory show them down to rounding. The answers grow with the number of datasets, not
-of rows. Folds are those of `moments.folds` (`engine.remote_folds`).
+types (`tables.learn`), the number of datasets, ranges with means and deviations, and the sums of
+products by dataset and fold. Columns are centred and scaled before they are multiplied, so that no
+digits are lost. Where columns are nearly collinear the products are asked for again, in other
+coordinates (`engine.coordinates`). Sums of products show directions down to a standard deviation of
+some 3e-7, where rows in memory show them down to rounding. The answers grow with the number of
+datasets, not of rows. Folds are those of `moments.folds` (`engine.remote_folds`).
 """
 
 from dataclasses import dataclass, replace
@@ -142,8 +142,8 @@ def reduce(
     `cells` answer what is asked of the rows.
     """
     check_target(frame, roles)
-    frame, schema = with_known_rows(frame, roles, missing)
-    table = Encoded.of(frame, schema)
+    frame, schema, facts = with_known_rows(frame, roles, missing)
+    table = Encoded.of(frame, schema, facts)
     if len(schema.features) > MANY_FEATURES and table.values() <= MOST_VALUES:
         return None
     warn_columns(schema)
@@ -156,11 +156,10 @@ def reduce(
     schema, _ = drop_constant(schema, ranges.low[:-1] == ranges.high[:-1])
     kept = np.append(ranges.low[:-1] < ranges.high[:-1], True)
     check_response(schema, float(ranges.low[-1]), float(ranges.high[-1]))
-    table, ranges = Encoded.of(frame, schema), ranges.take(kept)
+    table, ranges = Encoded.of(frame, schema, facts), ranges.take(kept)
     check_scales((*schema.features, roles.target), ranges.low, ranges.high)
-    spread = table.spread(ranges.mean, ranges.cells)
-    whole = _form(table, ranges, spread, schema, how)
-    outliers, rest = _far_rows(table, ranges, spread[0], schema)
+    whole = _form(table, ranges, schema, how)
+    outliers, rest = _far_rows(table, ranges, schema)
     if not outliers:
         return whole
     fewer = None if keep else _without(table, rest, schema, how)
@@ -168,22 +167,22 @@ def reduce(
 
 
 def _far_rows(
-    table: "Encoded", ranges: "Ranges", sd: FloatArray, schema: Schema
+    table: "Encoded", ranges: "Ranges", schema: Schema
 ) -> tuple[tuple[Outlier, ...], nw.LazyFrame[Any]]:
     """Return the gross errors of target and number columns, and the frame without their rows."""
     numbers = {e.name for e in schema.encodings if isinstance(e, Number)}
     columns = [Column(j, name) for j, name in enumerate(schema.features) if name in numbers]
     if not schema.response.classes:
         columns.append(Column(len(schema.features), schema.roles.target))
-    far = far_columns(columns, ranges.low, ranges.high, ranges.mean, sd)
-    return find_far_rows(table.frame, table.by, far, ranges.rows, sd)
+    far = far_columns(columns, ranges.low, ranges.high, ranges.mean, ranges.spread)
+    return find_far_rows(table.frame, table.by, far, ranges.rows, ranges.spread)
 
 
 def _without(
     table: "Encoded", rest: nw.LazyFrame[Any], schema: Schema, how: How
 ) -> "Reduced | None":
     """Return the moments of the other rows; None if a column has one value in all of them."""
-    table = replace(table, frame=rest)
+    table = table.of_rows(rest)
     ranges = table.ranges()
     if np.any(ranges.low == ranges.high):
         return None
@@ -194,27 +193,17 @@ def _without(
         else e
         for e in schema.encodings
     )
-    spread = table.spread(ranges.mean, ranges.cells)
-    return _form(table, ranges, spread, replace(schema, encodings=encodings), how)
+    return _form(table, ranges, replace(schema, encodings=encodings), how)
 
 
-def _form(
-    table: "Encoded",
-    ranges: "Ranges",
-    around_mean: tuple[FloatArray, FloatArray],
-    schema: Schema,
-    how: How,
-) -> Reduced:
-    """Form the moments of a frame whose features all vary.
-
-    `around_mean` has standard deviations and mean places among the cells.
-    """
-    roles, (folds, seed, intercept, by_value), cells = schema.roles, how, ranges.cells
-    spread, places = around_mean
-    if not intercept:
-        spread, _ = table.spread(np.zeros(len(ranges.mean)), cells)
+def _form(table: "Encoded", ranges: "Ranges", schema: Schema, how: How) -> Reduced:
+    """Form the moments of a frame whose features all vary."""
+    roles, (folds, seed, intercept, by_value) = schema.roles, how
+    # The root mean square around zero, if there is no intercept.
+    spread = ranges.spread if intercept else np.hypot(ranges.spread, ranges.mean)
     basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
-    dealing = RemoteFolds(table.frame, table.by, cells, kinds_of(places), folds, seed)
+    kinds = kinds_of(ranges.places())
+    dealing = RemoteFolds(table.frame, table.by, ranges.cells, kinds, folds, seed)
     reduced = form_sums(table, dealing, basis, roles, ranges, by_value=by_value)
     check_names(reduced.names, int(reduced.folds.n.sum()), roles)
     position = {name: k for k, name in enumerate(reduced.names)}

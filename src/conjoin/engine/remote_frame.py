@@ -4,15 +4,14 @@ A lazy frame and a schema enter; ranges, means, standard deviations and sums of 
 by one query.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from conjoin._typing import FloatArray
-from conjoin.engine.remote_folds import place
 from conjoin.errors import DataError
 from conjoin.execution import memory_bytes
 from conjoin.moments import Basis
@@ -24,9 +23,9 @@ from conjoin.tables.checks import (
     warn_dropped_rows,
     warn_unknown_rows,
 )
-from conjoin.tables.encoding import present
+from conjoin.tables.encoding import Encoding, Number, present
 from conjoin.tables.frame import one_row
-from conjoin.tables.learn import learn
+from conjoin.tables.learn import learn, summarize
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema, complete_rows
 
@@ -34,12 +33,21 @@ from conjoin.tables.schema import Schema, complete_rows
 MOST_SUMS = 2_000
 # Times that sums of products are in memory at once: as they come, put together, and as moments.
 COPIES = 3
+# Distance between a mean and the number that squares were taken around, in standard deviations,
+# from which they are taken again: their difference then loses two digits, or one with each ten.
+MOST_SHIFT = 10.0
+# Binary digits of means and deviations, relative to the deviation. An engine adds in another order
+# every time, which moves some 2^-50; with fewer digits the coordinates have the same bits.
+DIGITS = 40
 
 
 def with_known_rows(
     frame: nw.LazyFrame[Any], roles: Roles, missing: str
-) -> tuple[nw.LazyFrame[Any], Schema]:
-    """Leave out rows without target or dataset name, and with missing="drop" incomplete rows."""
+) -> tuple[nw.LazyFrame[Any], Schema, dict[str, Any]]:
+    """Leave out rows without target or dataset name, and with missing="drop" incomplete rows.
+
+    The facts of columns are returned too (`tables.learn`).
+    """
     known = known_rows(roles)
     rows = one_row(frame.select(nw.len().alias("all"), known.cast(nw.Int64).sum().alias("known")))
     if not rows["all"]:
@@ -47,29 +55,54 @@ def with_known_rows(
     warn_unknown_rows(int(rows["all"]) - int(rows["known"]), int(rows["all"]), roles)
     if rows["known"] < rows["all"]:
         frame = frame.filter(known)
-    schema = learn(frame, roles, missing)
+    facts = summarize(frame, roles)
+    schema = learn(frame, roles, missing, facts)
     if missing == "drop":
         complete = complete_rows(schema)
         count = int(one_row(frame.select(complete.cast(nw.Int64).sum().alias("n")))["n"])
         warn_dropped_rows(int(rows["known"]) - count, int(rows["known"]), "a feature is missing")
         frame = frame.filter(complete)
-        schema = learn(frame, roles, missing)
-    return frame, schema
+        facts = summarize(frame, roles)
+        schema = learn(frame, roles, missing, facts)
+    return frame, schema, facts
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Range and weighted mean of each feature and, last, of the target; the mean weight."""
+    """Facts of each feature and, last, of the target: arrays (columns,).
+
+    Parameters
+    ----------
+    low, high : arrays
+        The range.
+    mean, spread : arrays
+        Weighted mean, and weighted root mean square of deviations from it.
+    plain : array
+        Mean without weights.
+    weight : float
+        The mean weight.
+    rows : int
+        The number of rows.
+    """
 
     low: FloatArray
     high: FloatArray
     mean: FloatArray
+    spread: FloatArray
+    plain: FloatArray
     weight: float
     rows: int
 
     def take(self, kept: Any) -> "Ranges":
         """Return the ranges of some columns."""
-        return Ranges(self.low[kept], self.high[kept], self.mean[kept], self.weight, self.rows)
+        arrays = (self.low, self.high, self.mean, self.spread, self.plain)
+        low, high, mean, spread, plain = (one[kept] for one in arrays)
+        return Ranges(low, high, mean, spread, plain, self.weight, self.rows)
+
+    def places(self) -> FloatArray:
+        """Return the mean places of values among the cells of their column."""
+        found = [c.place(np.array([m]))[0] for c, m in zip(self.cells, self.plain)]
+        return np.array(found)
 
     @property
     def cells(self) -> tuple[ColumnCells, ...]:
@@ -79,18 +112,27 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A frame with columns g0.. (dataset names), x0.. (features, then the target) and w."""
+    """A frame with columns g0.. (dataset names), x0.. (features, then the target) and w.
+
+    `rough` are numbers near the means of most columns, `weighted` says whether w is not 1. `known`
+    are facts of columns that need no query: as `ranges` asks for them.
+    """
 
     frame: nw.LazyFrame[Any]
     by: list[str]
     names: tuple[str, ...]
+    rough: FloatArray
+    weighted: bool
+    known: Mapping[str, float]
 
     @classmethod
-    def of(cls, frame: nw.LazyFrame[Any], schema: Schema) -> "Encoded":
-        """Apply the rules of a schema, without computing anything yet."""
+    def of(
+        cls, frame: nw.LazyFrame[Any], schema: Schema, facts: Mapping[str, Any] | None = None
+    ) -> "Encoded":
+        """Apply the rules of a schema, without computing anything yet; `facts` of the same rows."""
         roles = schema.roles
         by = [f"g{i}" for i in range(len(roles.by))]
-        values = [*schema.expressions(), present(nw.col(roles.target))]
+        values = [*_features(schema), nw.col(roles.target).cast(nw.Float64)]
         weight = present(nw.col(roles.weights)) if roles.weights else nw.lit(1.0)
         encoded = frame.select(
             *(nw.col(name).alias(g) for name, g in zip(roles.by, by)),
@@ -99,7 +141,20 @@ class Encoded:
         )
         if roles.weights:
             encoded = _with_positive_weights(encoded, roles)
-        return cls(encoded, by, (*schema.features, ""))  # the target needs no name
+        near = {e.features()[0]: e.fill / e.unit for e in schema.encodings if isinstance(e, Number)}
+        rough = np.array([*(near.get(name, 0.0) for name in schema.features), 0.0])
+        known: dict[str, float] = {}
+        if facts and not roles.weights:
+            complete = {e.name for e in schema.encodings if _is_complete(e)}
+            kept = [name if name in complete else None for name in schema.features]
+            known = _known(facts, [*kept, roles.target])
+            rough[-1] = facts[f"mean {roles.target}"]
+        names = (*schema.features, "")  # the target needs no name
+        return cls(encoded, by, names, rough, bool(roles.weights), known)
+
+    def of_rows(self, frame: nw.LazyFrame[Any]) -> "Encoded":
+        """Return some rows of this frame."""
+        return replace(self, frame=frame, known={})
 
     @property
     def columns(self) -> list[nw.Expr]:
@@ -117,44 +172,41 @@ class Encoded:
         return int(found["datasets"]), int(found["most"])
 
     def ranges(self) -> Ranges:
-        """Return ranges, means and the mean weight, in one query."""
-        w = nw.col("w")
-        asked = [nw.len().alias("rows"), w.sum().alias("weight")]
+        """Return ranges, means, deviations and the mean weight, as a rule in one query."""
+        asked = [] if self.known else [nw.len().alias("rows"), nw.col("w").sum().alias("weight")]
         for j, x in enumerate(self.columns):
-            asked += [x.min().alias(f"low{j}"), x.max().alias(f"high{j}")]
-            asked.append((x * w).sum().alias(f"sum{j}"))
-        found = one_row(self.frame.select(*asked))
-        low, high, total = (
-            np.array([float(found[f"{fact}{j}"]) for j in range(len(self.names))])
-            for fact in ("low", "high", "sum")
-        )
+            if f"low{j}" not in self.known:
+                asked += [x.min().alias(f"low{j}"), x.max().alias(f"high{j}")]
+                asked += [x.mean().alias(f"plain{j}")] if self.weighted else []
+                asked += self._deviations(j, self.rough[j])
+        found = {**self.known, **(one_row(self.frame.select(*asked)) if asked else {})}
+        every = range(len(self.names))
+        low, high = (_numbers(found, fact, every) for fact in ("low", "high"))
         if not np.isfinite([low, high]).all():
             raise DataError(
                 f"{_first_infinite(self.names, low, high)} has an infinite value; correct or drop "
                 "such rows."
             )
         rows, weight = int(found["rows"]), float(found["weight"])
-        return Ranges(low, high, total / weight, weight / rows, rows)
+        mean, square = _around(found, self.rough, weight, every)
+        with np.errstate(over="ignore", invalid="ignore"):  # such columns are refused by the caller
+            far = (mean - self.rough) ** 2 > MOST_SHIFT**2 * square
+        if again := np.flatnonzero(far & (low < high) & np.isfinite(square)).tolist():
+            asked = [one for j in again for one in self._deviations(j, mean[j])]
+            found |= one_row(self.frame.select(*asked))
+            mean[again], square[again] = _around(found, mean[again], weight, again)
+        plain = _numbers(found, "plain", every) if self.weighted else mean
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.sqrt(np.maximum(square, 0.0))
+            unit = 2.0 ** (np.frexp(spread)[1] - DIGITS)
+            mean, spread = _rounded(mean, unit), _rounded(spread, unit)
+        return Ranges(low, high, mean, spread, plain, weight / rows, rows)
 
-    def spread(
-        self, center: FloatArray, cells: Sequence[ColumnCells]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return weighted root mean square deviations from `center`, and mean places among cells.
-
-        All are (columns,).
-        """
-        w = nw.col("w")
-        squares = [
-            (w * (x - float(c)) * (x - float(c))).sum().alias(f"s{j}")
-            for j, (x, c) in enumerate(zip(self.columns, center))
-        ]
-        means = [place(c, f"x{j}").mean().alias(f"m{j}") for j, c in enumerate(cells)]
-        found = one_row(self.frame.select(w.sum().alias("weight"), *squares, *means))
-        totals, places = (
-            np.array([float(found[f"{fact}{j}"]) for j in range(len(self.names))])
-            for fact in ("s", "m")
-        )
-        return np.sqrt(totals / float(found["weight"])), places
+    def _deviations(self, j: int, center: float) -> list[nw.Expr]:
+        """Return weighted sums of a column's deviations from a number, and of their squares."""
+        d = nw.col(f"x{j}") - float(center)
+        weighted = d * nw.col("w") if self.weighted else d
+        return [weighted.sum().alias(f"sum{j}"), (weighted * d).sum().alias(f"square{j}")]
 
     def products(self, dealt: nw.LazyFrame[Any], basis: Basis) -> dict[str, Any]:
         """Return sums of products by dataset and fold, as columns of plain values.
@@ -214,6 +266,68 @@ class Encoded:
                 total = total + x * float(m)
             mixed.append(total)
         return scaled.with_columns(*(x.alias(f"x{j}") for j, x in enumerate(mixed)))
+
+
+def _features(schema: Schema) -> list[nw.Expr]:
+    """Return an expression for each feature; complete columns need no care for missing values."""
+    return [
+        expression
+        for e in schema.encodings
+        for name, expression in zip(e.features(), _values(e))
+        if name not in schema.constant
+    ]
+
+
+def _values(e: Encoding) -> tuple[nw.Expr, ...]:
+    return (nw.col(e.name).cast(nw.Float64),) if _is_complete(e) else e.expressions()
+
+
+def _is_complete(e: Encoding) -> bool:
+    """Say whether a column is used as it is, since it has numbers in all rows."""
+    return isinstance(e, Number) and not (e.missing or e.text or e.indicator) and e.unit == 1
+
+
+def _known(facts: Mapping[str, Any], names: Sequence[str | None]) -> dict[str, float]:
+    """Return facts of complete columns, by their places, as sums around their means.
+
+    Where squares were taken far from the mean there are none.
+    """
+    rows = float(facts["rows"])
+    known = {"rows": rows, "weight": rows}
+    for j, name in enumerate(names):
+        if name is None or facts[f"count {name}"] != rows:
+            continue
+        shift = facts[f"mean {name}"] - facts[f"near {name}"]
+        square = facts[f"square {name}"] - shift * shift
+        if shift * shift <= MOST_SHIFT**2 * square:
+            known |= {f"low{j}": facts[f"min {name}"], f"high{j}": facts[f"max {name}"]}
+            known |= {f"sum{j}": 0.0, f"square{j}": square * rows}
+    return known
+
+
+def _numbers(found: dict[str, Any], fact: str, columns: Iterable[int]) -> FloatArray:
+    """Return one fact of some columns."""
+    return np.array([float(found[f"{fact}{j}"]) for j in columns])
+
+
+def _around(
+    found: dict[str, Any], center: FloatArray, weight: float, columns: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return means and mean squares around them, from sums of deviations from `center`."""
+    shift = _numbers(found, "sum", columns) / weight
+    with np.errstate(over="ignore", invalid="ignore"):
+        return center + shift, _numbers(found, "square", columns) / weight - shift**2
+
+
+def _rounded(values: FloatArray, unit: FloatArray) -> FloatArray:
+    """Return values as multiples of a unit, where there is one and they have more digits.
+
+    >>> _rounded(np.array([0.75, 5.1, 3.0]), np.array([0.5, 2.0, 0.0])).tolist()
+    [1.0, 6.0, 3.0]
+    """
+    known = (unit > 0) & np.isfinite(values) & np.isfinite(unit)
+    found: FloatArray = np.where(known, np.round(values / np.where(known, unit, 1.0)), values)
+    return np.where(known, found * unit, values)
 
 
 def check_sums_fit(columns: int, datasets: int, folds: int) -> None:

@@ -16,18 +16,23 @@ C, mu       posterior of the centre, as in `models.partial`                     
 e           R'(W_y - W_x mu): residuals at the posterior means                    (B, n)
 ==========  ====================================================================  ============
 
-A pass over all datasets takes N p^2 operations and as much memory as the rows.
+A pass over all datasets takes N p^2 operations and as much memory as the rows. Threads work on
+parts of the datasets. Their sums are added in the order of the parts, so the bits do not depend on
+the number of threads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
+from conjoin.execution import in_threads
 from conjoin.moments import RowMoments
+from conjoin.moments.rows import Block
 
 # How many times more columns than rows there are where the centre is found by a system of rows.
 # Forming C from it takes two products of (p, N) by (N, p), an inverse of columns three times p^3.
@@ -35,6 +40,14 @@ FEWER_ROWS = 2
 # How many times fewer varying columns than rows of a dataset there are where products with the
 # centre are formed column by column: that saves a pass of N p^2 operations.
 FEW_ACTIVE = 4
+# Numbers of A in a part that one thread works on (8 MB): its products (p, p) take less.
+PART_VALUES = 1_000_000
+# Size from which triangular matrices are inverted one by one: a stack of them is inverted as if
+# they were full, which takes eight times the operations.
+LARGE_FACTOR = 32
+
+
+_Found = TypeVar("_Found")
 
 
 class Variances(NamedTuple):
@@ -100,8 +113,8 @@ class RowPosterior:
 def row_posterior(rows: RowMoments, variances: Variances) -> RowPosterior:
     """Return the posterior of the centre and of every dataset's coefficients."""
     noise, _, precision = variances
-    W, factors, logdet = _whiten(rows, variances)
-    P = (rows.total if factors is None else W.T @ W) / noise
+    W, factors, logdet, products = _whiten(rows, variances)
+    P = products / noise
     centre = _centre_by_rows if FEWER_ROWS * len(W) < len(precision) else _centre_by_columns
     C, rest = centre(W[:, :-1], P[:-1, :-1], variances)
     mu = C @ P[:-1, -1]
@@ -112,25 +125,55 @@ def row_posterior(rows: RowMoments, variances: Variances) -> RowPosterior:
 
 def _whiten(
     rows: RowMoments, variances: Variances
-) -> tuple[FloatArray, list[FloatArray] | None, float]:
-    """Return W, the factors R of all blocks, and the log-determinant of the rows' covariance."""
+) -> tuple[FloatArray, list[FloatArray] | None, float, FloatArray]:
+    """Return W, the factors R of all blocks, the log-determinant of the covariance, and W'W."""
     noise, root, _ = variances
     active = np.flatnonzero(root)
     logdet = float(rows.n.sum()) * float(np.log(noise))
     if not len(active):
-        return rows.A, None, logdet
+        return rows.A, None, logdet, rows.total
     W = np.empty_like(rows.A)
-    factors: list[FloatArray] = []
     every = len(active) == len(root)  # a slice is no copy
-    for block, (_, A) in zip(rows.blocks, rows.by_block()):
-        own = A[..., :-1] * root if every else A[..., active] * root[active]
-        V = np.matmul(own, np.swapaxes(own, 1, 2)) / noise + np.eye(block.size)
-        factor = np.linalg.cholesky(V)
-        logdet += 2 * float(np.log(np.diagonal(factor, axis1=1, axis2=2)).sum())
-        R = np.linalg.inv(factor)
-        factors.append(R)
-        np.matmul(R, A, out=block.stack(W))
-    return W, factors, logdet
+
+    def work(part: list[Block]) -> tuple[list[FloatArray], float, FloatArray]:
+        factors, logs = [], 0.0
+        for block in part:
+            A = block.stack(rows.A)
+            own = A[..., :-1] * root if every else A[..., active] * root[active]
+            V = np.matmul(own, np.swapaxes(own, 1, 2)) / noise + np.eye(block.size)
+            factor = np.linalg.cholesky(V)
+            logs += 2 * float(np.log(np.diagonal(factor, axis1=1, axis2=2)).sum())
+            factors.append(_inverse_factors(factor))
+            np.matmul(factors[-1], A, out=block.stack(W))
+        whole = W[part[0].rows.start : part[-1].rows.stop]
+        return factors, logs, whole.T @ whole
+
+    found: list[FloatArray] = []
+    products = np.zeros((W.shape[1], W.shape[1]))
+    for factors, logs, product in _in_parts(work, rows):
+        found += factors
+        logdet += logs
+        products += product
+    return W, found, logdet, products
+
+
+def _inverse_factors(factor: FloatArray) -> FloatArray:
+    """Return the inverses of lower triangular matrices (B, n, n)."""
+    if factor.shape[-1] < LARGE_FACTOR:
+        found: FloatArray = np.linalg.inv(factor)
+        return found
+    return np.stack([dtrtri(one.T)[0].T for one in factor])
+
+
+def _in_parts(work: Callable[[list[Block]], _Found], rows: RowMoments) -> Iterator[_Found]:
+    """Give what some work finds for parts of the blocks, which are next to each other in A."""
+    most = max(PART_VALUES // rows.A.shape[1], 1)
+    parts: list[list[Block]] = []
+    for block in rows.blocks:
+        if not parts or block.rows.stop - parts[-1][0].rows.start > most:
+            parts.append([])
+        parts[-1].append(block)
+    return in_threads(work, parts, alone=len(parts) < 2)
 
 
 def _centre_by_columns(
@@ -204,16 +247,25 @@ def _from_centre(post: RowPosterior) -> FloatArray:
     if not len(active):
         return found
     few = len(active) * FEW_ACTIVE <= max(block.size for block in rows.blocks)
-    WC = None if few else Wx @ post.C
-    for block in rows.blocks:
-        W = block.stack(Wx)
-        varied = W[..., active]
-        if WC is None:
-            U = np.swapaxes(np.matmul(np.swapaxes(varied, 1, 2), W), 0, 1)
-            found += np.sum(np.matmul(U, post.C) * U, axis=(1, 2))
-        else:
-            S = np.matmul(block.stack(WC), np.swapaxes(W, 1, 2))
-            found += np.sum(np.matmul(S, varied) * varied, axis=(0, 1))
+
+    def work(part: list[Block]) -> FloatArray:
+        total = np.zeros(len(active))
+        first = part[0].rows.start
+        WC = None if few else Wx[first : part[-1].rows.stop] @ post.C
+        for block in part:
+            W = block.stack(Wx)
+            varied = W[..., active]
+            if WC is None:
+                U = np.swapaxes(np.matmul(np.swapaxes(varied, 1, 2), W), 0, 1)
+                total += np.sum(np.matmul(U, post.C) * U, axis=(1, 2))
+            else:
+                own = WC[block.rows.start - first : block.rows.stop - first].reshape(W.shape)
+                S = np.matmul(own, np.swapaxes(W, 1, 2))
+                total += np.sum(np.matmul(S, varied) * varied, axis=(0, 1))
+        return total
+
+    for one in _in_parts(work, rows):
+        found += one
     return found
 
 

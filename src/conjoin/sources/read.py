@@ -309,7 +309,7 @@ def read_batches(relation: duckdb.DuckDBPyRelation, rows: int) -> Generator[pa.T
             if batch is None:
                 return
             if len(batch):
-                yield pa.table(batch)
+                yield pa.Table.from_batches([batch])  # pa.table would load pandas
 
 
 def stored_columns(relation: duckdb.DuckDBPyRelation) -> StoredColumns | None:
