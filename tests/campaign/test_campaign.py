@@ -154,6 +154,30 @@ FOUND = {
     "a class with fewer rows than the folds of an encoder": Case(
         seed=1800, rows=30, columns=("one dataset only",), target="boolean", learner="tree"
     ),
+    "rows of classes so certain that the inverse of their information is no double": Case(
+        seed=635,
+        rows=1,
+        columns=("normal", "normal", "normal"),
+        target="classes",
+        weights="one heavy",
+        intercept=False,
+    ),
+    "rows of classes so certain that k-means has no coefficients": Case(
+        seed=2264,
+        rows=1,
+        target="classes",
+        quirk="rare",
+        weights="one heavy",
+        method="kmeans",
+        intercept=False,
+        time=True,
+    ),
+    "squares of a column, which cannot be squared again": Case(
+        seed=1077, datasets=3, rows=1, columns=("wild pair",), features="squares"
+    ),
+    "a mean of values near the largest double": Case(
+        seed=1392, rows=1, columns=("mixed scales",), column_powers=(224,)
+    ),
 }
 
 
