@@ -76,7 +76,8 @@ def campaign(given: argparse.Namespace) -> int:
     for same in sorted(faults.values(), key=len, reverse=True):
         tell(same, given.no_shrink)
     counts = dict(sorted(Counter(found.values()).items()))
-    print(f"{len(found):,} cases from seed {given.seed}: {counts}; {took:.0f} s")
+    used = sum(os.times()[:4])  # seconds of processors, those of workers that have ended too
+    print(f"{len(found):,} cases from seed {given.seed}: {counts}; {took:.0f} s, {used:.0f} used")
     print("refused at", dict(refusals.most_common(12)))
     if given.store:
         store(given.seed, found, took)

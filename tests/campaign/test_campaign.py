@@ -174,6 +174,18 @@ FOUND = {
     "squares of a column, which cannot be squared again": Case(
         seed=1077, datasets=3, rows=1, columns=("wild pair",), features="squares"
     ),
+    "a variance of zero times a factor without bound": Case(
+        seed=3609,
+        datasets=3,
+        rows=1,
+        columns=("wild pair",),
+        method="kmeans",
+        verdict="gaussian",
+        intercept=False,
+    ),
+    "a date of another type, beside a column that new rows lack": Case(
+        seed=6598, container="csv", datasets=3, rows=8, columns=("zero",), time=True
+    ),
     "a mean of values near the largest double": Case(
         seed=1392, rows=1, columns=("mixed scales",), column_powers=(224,)
     ),
