@@ -186,6 +186,19 @@ FOUND = {
     "a date of another type, beside a column that new rows lack": Case(
         seed=6598, container="csv", datasets=3, rows=8, columns=("zero",), time=True
     ),
+    "losses of a ridge on a column of 1e140, which have no squares": Case(
+        seed=22700,
+        datasets=5,
+        rows=12,
+        columns=("wild",),
+        weights="lognormal",
+        learner="ridge",
+        weigh_by="rows",
+        steps=("predict",),
+    ),
+    "two of four classes in the training rows of a tree": Case(
+        seed=22750, datasets=5, rows=12, target="classes", learner="tree"
+    ),
     "a mean of values near the largest double": Case(
         seed=1392, rows=1, columns=("mixed scales",), column_powers=(224,)
     ),

@@ -5,6 +5,8 @@ import polars as pl
 import pytest
 
 import conjoin
+from conjoin.api.described import described
+from conjoin.api.request import PairRequest, Request
 from conjoin.errors import ArgumentError, DataError
 
 pytestmark = [
@@ -150,3 +152,47 @@ def test_what_scikit_learn_refuses_is_a_data_error():
     ):
         with pytest.raises(DataError, match=words):
             join.fit(X, y, groups=names, sample_weight=weights)
+
+
+ODD = {
+    "a list": [1],
+    "an array": np.array([1, 2]),
+    "bytes": b"x",
+    "an object": object(),
+    "no number": float("nan"),
+    "beyond doubles": 10**400,
+}
+CHECKED = [
+    name
+    for name, one in described(Request).items()
+    if one.choices or one.kind == "bool" or name in ("query", "master", "scheduler", "memory")
+]
+
+
+@pytest.mark.parametrize("value", ODD)
+@pytest.mark.parametrize("name", CHECKED)
+def test_options_of_odd_types(name, value):
+    with pytest.raises(ArgumentError, match=f"^{name}="):
+        Request(target="y", **{name: ODD[value]})
+
+
+def test_a_class_is_no_criterion():
+    with pytest.raises(ArgumentError, match="method=.* is no method; expected a name"):
+        PairRequest(target="y", method=int)
+
+
+def test_limits_and_numbers_of_lines_of_odd_types(result):
+    with pytest.raises(ArgumentError, match="limit='no' is unknown; expected True or False"):
+        result.predict({"x": [1.0]}, "a", limit="no")
+    with pytest.raises(ArgumentError, match=r"most=\[1\] is not a count"):
+        result.ledger([1])
+    assert len(result.ledger(1)) == 1
+
+
+def test_rows_that_are_no_numbers(result):
+    for rows in ("text", object(), [["a"]]):
+        for call in (lambda X: result.predict(X, "a"), lambda X: result.models[0].predict(X)):
+            with pytest.raises(DataError, match=r"X does not hold numbers \(.*\); pass numbers"):
+                call(rows)
+    with pytest.raises(DataError, match="'x' does not hold numbers"):
+        result.models[0].predict({"x": ["a"]})
