@@ -4,8 +4,11 @@ python -m scripts.campaign --cases 300 --seed 0      # prints faults, each with 
 python -m scripts.campaign --case 17                 # one case again, with the whole trace
 python -m scripts.campaign --cases 300 --learners    # of these the cases with a learner alone
 python -m scripts.campaign --cases 200000 --store    # writes tests/campaign/last.json
+python -m scripts.campaign --cases 500 --on          # goes on where the stored run ends, and adds
+python -m scripts.campaign --again                   # broken cases of the stored run
 
-A run that starts where the stored one ends is added to it, unless a case broke the promise.
+A run that starts where the stored one ends is added to it. The file names the cases that broke the
+promise. Once they are mended, `--again` runs them again and corrects what is stored.
 """
 
 import argparse
@@ -37,39 +40,47 @@ def main() -> int:
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--learners", action="store_true", help="only cases with a learner")
     parser.add_argument("--store", action="store_true")
+    parser.add_argument("--on", action="store_true", help="go on after the stored run; store")
+    parser.add_argument("--again", action="store_true", help="broken cases of the stored run")
     given = parser.parse_args()
     if given.case is not None:
         return show(draw(given.case))
+    if given.again:
+        return try_again(given.seconds)
+    if given.on:
+        given.store, given.seed = True, end_of_stored()
+    return campaign(given)
+
+
+def campaign(given: argparse.Namespace) -> int:
+    """Run the cases that are asked for, print faults and counts, and store them if asked to."""
     start = time.perf_counter()
     faults: dict[tuple[str, str], list[tuple[Case, Outcome]]] = defaultdict(list)
-    kinds: Counter[str] = Counter()
+    found: dict[int, str] = {}
     refusals: Counter[str] = Counter()
     seeds = range(given.seed, given.seed + given.cases)
     if given.learners:
         seeds = range(-(-given.seed // LEARNERS_EACH) * LEARNERS_EACH, seeds.stop, LEARNERS_EACH)
-    for case, outcome in run(seeds, given.workers, given.seconds):
-        kinds[outcome.kind] += 1
+    for number, (case, outcome) in zip(seeds, run(seeds, given.workers, given.seconds)):
+        found[number] = outcome.kind
         if outcome.kind == "refused":
             refusals[outcome.where] += 1
         if not outcome.kept:
             if outcome.signature not in faults:
-                print(
-                    f"  {outcome.kind} at {outcome.where}: {outcome.message[:160]}",
-                    case,
-                    flush=True,
-                )
+                said = f"{outcome.kind} at {outcome.where}: {outcome.message[:160]}"
+                print(f"  {said}", case, flush=True)
             faults[outcome.signature].append((case, outcome))
         if time.perf_counter() - start > 60 * given.minutes:
             break
-    for found in sorted(faults.values(), key=len, reverse=True):
-        tell(found, given.no_shrink)
-    counts = dict(sorted(kinds.items()))
     took = time.perf_counter() - start
-    done = sum(kinds.values())
-    print(f"{done:,} cases from seed {given.seed}: {counts}; {took:.0f} s")
+    for same in sorted(faults.values(), key=len, reverse=True):
+        tell(same, given.no_shrink)
+    counts = dict(sorted(Counter(found.values()).items()))
+    used = sum(os.times()[:4])  # seconds of processors, those of workers that have ended too
+    print(f"{len(found):,} cases from seed {given.seed}: {counts}; {took:.0f} s, {used:.0f} used")
     print("refused at", dict(refusals.most_common(12)))
     if given.store:
-        store(given.seed, done, counts, took)
+        store(given.seed, found, took)
     return int(bool(faults))
 
 
@@ -118,23 +129,57 @@ def show(case: Case) -> int:
     return 0
 
 
-def store(seed: int, cases: int, counts: dict[str, int], seconds: float) -> None:
+def stored() -> dict:
+    """Return the stored run; empty if there is none."""
+    return json.loads(STORED.read_text()) if STORED.exists() else {}
+
+
+def end_of_stored() -> int:
+    """Return the number of the first case after the stored run."""
+    kept = stored()
+    return kept["seed"] + kept["cases"] if kept else 0
+
+
+def store(seed: int, found: dict[int, str], seconds: float) -> None:
     """Write what was found; add it to the stored run if it starts where that one ends."""
     from conjoin import __version__
 
-    kept = json.loads(STORED.read_text()) if STORED.exists() else {}
-    same = kept.get("version") == __version__ and set(counts) <= set(KEPT)
-    if same and kept["seed"] + kept["cases"] == seed:
-        counts = dict(Counter(kept["outcomes"]) + Counter(counts))
+    kept = stored()
+    counts, cases = Counter(found.values()), len(found)
+    broken = {str(number): kind for number, kind in found.items() if kind not in KEPT}
+    if kept.get("version") == __version__ and end_of_stored() == seed:
+        counts, broken = counts + Counter(kept["outcomes"]), {**kept["broken"], **broken}
         seed, cases, seconds = kept["seed"], kept["cases"] + cases, kept["seconds"] + seconds
-    kept = {
-        "version": __version__,
-        "seed": seed,
-        "cases": cases,
-        "outcomes": dict(sorted(counts.items())),
-        "seconds": round(seconds),
-    }
+    write(
+        {
+            "version": __version__,
+            "seed": seed,
+            "cases": cases,
+            "outcomes": dict(sorted(counts.items())),
+            "broken": broken,
+            "seconds": round(seconds),
+        }
+    )
+
+
+def write(kept: dict) -> None:
+    """Write the stored run."""
     STORED.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def try_again(seconds: float) -> int:
+    """Run the broken cases of the stored run again, and store what they give now."""
+    kept = stored()
+    counts, still = Counter(kept["outcomes"]), {}
+    for number, before in kept["broken"].items():
+        case, outcome = one(int(number), seconds)
+        print(f"case {number}, before {before}: now {outcome.kind} {outcome.where}", flush=True)
+        counts[before] -= 1
+        counts[outcome.kind] += 1
+        if not outcome.kept:
+            still[number] = outcome.kind
+    write({**kept, "outcomes": dict(sorted((+counts).items())), "broken": still})
+    return int(bool(still))
 
 
 if __name__ == "__main__":

@@ -133,3 +133,12 @@ def test_definite_quadratic_where_rounding_hides_that_it_is_definite(p):
     rest, logdet = linalg.definite_quadratic(M, b, most)
     assert 0 <= rest[0] <= 1e-10 * most[0]
     assert logdet == pytest.approx(np.linalg.slogdet(M)[1])
+
+
+@pytest.mark.parametrize("tiny", [0.0, 5e-324, 1e-311, 1e-295])
+def test_a_column_whose_inverse_is_no_double_counts_as_zero(tiny):
+    G = np.diag([tiny, 2.0, 1.0])[None]
+    found, rank = linalg.inverse_and_rank(G)
+    assert rank.tolist() == [2]
+    assert_allclose(found[0], np.diag([0.0, 0.5, 1.0]), atol=1e-15)
+    assert_allclose(linalg.solve(G, np.ones((1, 3)))[0], [0.0, 0.5, 1.0], atol=1e-15)

@@ -54,7 +54,7 @@ def check_rows(label: str, rows: int, p: int, sample: str, *, overparametrised: 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise an error if a value is not one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ArgumentError(f"{name}={value!r} is unknown; expected one of {', '.join(choices)}.")
 
 

@@ -27,7 +27,9 @@ LOST = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EIO") if has
 def path_of(path: object, what: str) -> Path:
     """Return the path of a file; `what` names it in the message if there is none."""
     if isinstance(path, (str, os.PathLike)):
-        return Path(path)
+        with suppress(UnicodeEncodeError):
+            if b"\0" not in os.fsencode(path):
+                return Path(path)
     raise ArgumentError(f"{what}={path!r} is no file; expected a name such as 'stores.json'.")
 
 

@@ -29,6 +29,9 @@ from conjoin._typing import BoolArray, FloatArray, IntArray
 # so a much smaller tolerance would take copies of a column for new ones. A larger one would drop
 # columns that data determine well, such as x and x squared over a narrow range.
 RANK_TOLERANCE = 1e-10
+# Least squared length of a column that is more than nothing. The inverse of a shorter one, times
+# what RANK_TOLERANCE lets pass, is no double. Rows of classes that are all but certain give such.
+LEAST_LENGTH = 1e-290
 # Least eigenvalue of a matrix of unit diagonal, as a share of RANK_TOLERANCE, that numpy inverts
 # without an error. A matrix near the limit passes here, and the test of its inverse decides.
 REGULAR_SHARE = 1e-3
@@ -94,9 +97,9 @@ def symmetrise(M: FloatArray) -> FloatArray:
 
 
 def _unit_diagonal(G: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return R and 1/s with G = s R s; a zero column keeps its zeros and gets s = 1."""
+    """Return R and 1/s with G = s R s; both are zero for a column of zeros."""
     diagonal = np.diagonal(G, axis1=-2, axis2=-1)
-    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    unit = 1 / np.sqrt(np.where(diagonal > LEAST_LENGTH, diagonal, np.inf))
     return G * unit[..., :, None] * unit[..., None, :], unit
 
 
@@ -145,6 +148,16 @@ def _inverse_of(G: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
     if not full.all():
         result[~full] = _moore_penrose(G[~full], _rank_scaled(R, full)[~full])
     return result, R, full
+
+
+def logdet_of_known(M: FloatArray) -> float:
+    """Return the log-determinant of one matrix (p, p), without columns that are zero.
+
+    >>> logdet_of_known(np.diag([1e-310, 1.0, 0.0]))
+    0.0
+    """
+    known = np.diagonal(M) > LEAST_LENGTH
+    return float(np.linalg.slogdet(M if known.all() else M[np.ix_(known, known)])[1])
 
 
 def definite_inverse(M: FloatArray) -> FloatArray:
@@ -249,7 +262,7 @@ def _moore_penrose(G: FloatArray, ranks: IntArray) -> FloatArray:
     """Return the Moore-Penrose inverses of a stack of matrices of known rank."""
     values, vectors = np.linalg.eigh(G)
     p = G.shape[-1]
-    kept = np.arange(p) >= p - ranks[..., None]
+    kept = (np.arange(p) >= p - ranks[..., None]) & (values > LEAST_LENGTH)
     weights = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
     pseudo: FloatArray = (vectors * weights[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     return pseudo

@@ -15,11 +15,14 @@ point  what failed                                                   test
                                                                      sources/test_database.py
 8      60 rows of 1,000 and 2,000 columns                            engine/test_row_steps.py, here
 8      1,000 folds; 71 datasets of 11 classes                        here
+8, 9   every new fault of the campaign                               campaign/test_campaign.py
 9      coefficients and counts that are not finite                   here, tests/campaign
 10     names, offsets and order of columns and rows; threads         statistical/test_invariance.py,
                                                                      campaign/test_order.py, here
-low    names, numbers and paths of odd kinds                         campaign/test_odd_arguments.py,
+low    odd names, numbers and paths; errors of scikit-learn          campaign/test_odd_arguments.py,
                                                                      here
+low    ticks of figures                                              report/test_drawing.py
+low    closed outputs                                                cli/test_process.py
 =====  ============================================================  ==============================
 """
 
@@ -98,6 +101,27 @@ def test_with_more_folds_than_rows_every_row_is_held_out_alone():
     data = rows(n=24)
     one, two = (find(data, folds=folds).errors["separate"].error for folds in (12, 1000))
     assert one == two
+
+
+def test_71_datasets_of_11_classes():
+    rng = np.random.default_rng(0)
+    data = rows(0, 222, 71, z=rng.normal(size=222), y=rng.choice(list("abcdefghijk"), 222))
+    assert seconds(lambda: find(data)) < 30  # some three seconds; before, more than a minute
+
+
+@pytest.mark.slow
+def test_a_file_of_2000_columns_takes_less_than_a_minute(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2000))).add_prefix("x")
+    table["g"], table["y"] = np.arange(60) % 3, table["x0"] + rng.normal(size=60)
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    found = []
+    took = seconds(
+        lambda: found.append(
+            conjoin.partition(tmp_path / "wide.csv", target="y", by="g", learner="linear")
+        )
+    )
+    assert took < 60 and len(found[0].labels) == 3
 
 
 # --- 9: numbers that are not finite ---------------------------------------------------------------

@@ -22,6 +22,29 @@ def check_switch(name: str, value: Any) -> None:
         raise ArgumentError(f"{name}={value!r} is unknown; expected True, False or None.")
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Raise an error if a value is not True or False; 1 and 0 count as such."""
+    true_or_false = isinstance(value, Integral) or str(getattr(value, "dtype", "")) == "bool"
+    if getattr(value, "ndim", 0) or not true_or_false or value not in (0, 1):
+        raise ArgumentError(f"{name}={value!r} is unknown; expected True or False.")
+
+
+def check_text(name: str, value: Any) -> None:
+    """Raise an error if a value is not text or None."""
+    if value is not None and not isinstance(value, str):
+        raise ArgumentError(f"{name}={value!r} is no text; expected text or None.")
+
+
+def check_method(name: str, value: Any) -> None:
+    """Raise an error if a value is neither a name nor a ready criterion."""
+    ready = all(hasattr(value, part) for part in ("prepare", "compare"))
+    if not isinstance(value, str) and (isinstance(value, type) or not ready):
+        raise ArgumentError(
+            f"{name}={value!r} is no method; expected a name, or a criterion with the methods "
+            "prepare and compare."
+        )
+
+
 def check_learner(name: str, value: Any) -> None:
     """Raise an error if a value cannot be trained."""
     if isinstance(value, str):

@@ -15,12 +15,15 @@ from typing import Any
 
 from conjoin.api.described import Option, default_of, described, option
 from conjoin.api.option_checks import (
+    check_flag,
     check_folder,
     check_folds,
     check_interval,
     check_learner,
+    check_method,
     check_sample,
     check_switch,
+    check_text,
 )
 from conjoin.checks import check_choice, check_level, check_seed
 from conjoin.durations import check_gap, check_horizon
@@ -185,6 +188,8 @@ class Question:
             if one.choices and not (value is None and default_of(type(self), name) is None):
                 if isinstance(value, str) or name != "method":
                     check_choice(name, value, one.choices)
+            if one.kind == "bool":
+                check_flag(name, value)
             if one.check is not None:
                 one.check(name, value)
 
@@ -246,6 +251,7 @@ class Request(Question):
         "What finds the clusters.",
         kind='str or criterion, default "auto"',
         choices=(*PARTITION_METHODS, *PAPER_METHODS),
+        check=check_method,
         short="-m",
         python_help='"auto" takes partitions proposed by their evidence and chooses by the error '
         'on held-out rows. "risk" agglomerates by the unbiased risk. The other names are for '
@@ -324,6 +330,7 @@ class Request(Question):
         None,
         "SELECT over the files, as table 'data'.",
         kind="str, optional",
+        check=check_text,
         metavar="SQL",
         python_help="It can read the given data and nothing else.",
     )
@@ -353,6 +360,7 @@ class Request(Question):
         None,
         "Where Spark is, such as spark://host:7077.",
         kind="str, optional",
+        check=check_text,
         metavar="ADDRESS",
         python_help="By default all cores of this machine.",
     )
@@ -360,6 +368,7 @@ class Request(Question):
         None,
         "Where Dask is, such as tcp://host:8786.",
         kind="str, optional",
+        check=check_text,
         metavar="ADDRESS",
         python_help="By default threads of this process.",
     )
@@ -367,6 +376,7 @@ class Request(Question):
         None,
         "Memory that DuckDB may use, such as 2GB.",
         kind="str, optional",
+        check=check_text,
         metavar="SIZE",
         python_help="Beyond it, DuckDB uses the disk.",
     )
@@ -422,6 +432,7 @@ class PairRequest(Question):
         "What makes the point decision.",
         kind='str or criterion, default "risk"',
         choices=(*PAIR_METHODS, *PAPER_METHODS),
+        check=check_method,
         short="-m",
         python_help='"risk" is the unbiased estimate of the error on new rows. The other names are '
         'for comparison: "gcv", "validated", and the paper\'s "tuned", "bound" and "direct".',
@@ -460,6 +471,7 @@ class PredictionOptions:
 
     def __post_init__(self) -> None:
         check_choice("on_unseen", self.on_unseen, ON_UNSEEN)
+        check_flag("limit", self.limit)
         check_interval("interval", self.interval)
 
 

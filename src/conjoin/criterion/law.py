@@ -229,7 +229,8 @@ def ratio_probability(
     True
     """
     e = -np.sort(-np.asarray(e, dtype=np.float64), axis=-1)
-    pairs = [np.broadcast_arrays(np.multiply(c, q), nu) for c, nu in denominators]
+    with np.errstate(over="ignore"):  # `_of_one_size` brings what is infinite to the largest ratio
+        pairs = [np.broadcast_arrays(np.multiply(c, q), nu) for c, nu in denominators]
     shape = np.broadcast_shapes(e.shape[:-1], np.shape(m), *(c.shape for c, _ in pairs))
     c, nu = (
         np.stack([np.broadcast_to(pair[i], shape).ravel() for pair in pairs], axis=-1)

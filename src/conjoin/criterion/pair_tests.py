@@ -160,8 +160,8 @@ class _Forms(NamedTuple):
     def saved_on_new_rows(self, one: Side, two: Side, rho: FloatArray) -> FloatArray:
         """Return m_new (..., R), the variance that joining saves over new designs."""
         joint = new_row_factor(one.n + two.n, self.rc)
-        first = less(self.own1 * new_row_factor(one.n, one.rank), self.joint1 * joint)
-        second = less(self.own2 * new_row_factor(two.n, two.rank), self.joint2 * joint)
+        first = less(times(self.own1, new_row_factor(one.n, one.rank)), times(self.joint1, joint))
+        second = less(times(self.own2, new_row_factor(two.n, two.rank)), times(self.joint2, joint))
         m_new: FloatArray = rho * first[..., None] + second[..., None]
         return m_new
 
@@ -309,6 +309,12 @@ def _noise_ratios(
     steps = np.linspace(0.0, 1.0, points)
     grid: FloatArray = np.exp(low[..., None] + (high - low)[..., None] * steps)
     return grid
+
+
+def times(variance: FloatArray, factor: FloatArray) -> FloatArray:
+    """Return variances (..., B) times factors (B,) that may be infinite; zero stays zero."""
+    factors = np.broadcast_to(factor, variance.shape)
+    return np.multiply(variance, factors, out=np.zeros(variance.shape), where=variance != 0)
 
 
 def less(own: FloatArray, joint: FloatArray) -> FloatArray:

@@ -36,7 +36,7 @@ import numpy as np
 
 from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray
-from conjoin.criterion.pair_tests import SHARED, Geometry, PairTests, less
+from conjoin.criterion.pair_tests import SHARED, Geometry, PairTests, less, times
 from conjoin.criterion.risk import new_row_factor
 from conjoin.criterion.side import Side
 from conjoin.models.scatter import Scatter
@@ -137,16 +137,10 @@ def _saved(
     at_hand = own[0] + own[1] - joint[0] - joint[1]
     factor = new_row_factor(sides[0].n + sides[1].n, pair.rc)
     on_new_rows = sum(
-        less(_times(o, new_row_factor(side.n, side.rank)), _times(j, factor))
+        less(times(o, new_row_factor(side.n, side.rank)), times(j, factor))
         for side, o, j in zip(sides, own, joint)
     )
     return (at_hand[0], at_hand[1], own[0][0] + own[1][0]), np.asarray(on_new_rows)
-
-
-def _times(variance: FloatArray, factor: FloatArray) -> FloatArray:
-    """Return variances (2, B) times factors (B,) that may be infinite; zero stays zero."""
-    factors = np.broadcast_to(factor, variance.shape)
-    return np.multiply(variance, factors, out=np.zeros(variance.shape), where=variance != 0)
 
 
 def _known(sides: Sides, variance: FloatArray, own: FloatArray) -> BoolArray:

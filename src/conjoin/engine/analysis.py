@@ -181,7 +181,7 @@ class Analysis:
             return strategy, self.chosen.clusters
         if strategy == "plain":
             return strategy, self.chosen.plain
-        if strategy not in known:
+        if not isinstance(strategy, str) or strategy not in known:
             names = [*known, "clusters", "plain", "best"]
             raise ArgumentError(f"strategy={strategy!r} is unknown here; expected one of {names}.")
         return strategy, known[strategy]

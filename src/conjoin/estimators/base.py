@@ -51,6 +51,7 @@ from conjoin.learners.beside import Trusted
 from conjoin.progress import progress_of_call
 from conjoin.report.notebook import notebook_view
 from conjoin.result.values import Assignment
+from conjoin.tables.frame import as_doubles
 from conjoin.tables.roles import Roles
 
 
@@ -264,7 +265,7 @@ class Join(Found, BaseEstimator):  # type: ignore[misc]
             )
             names = array_columns(X.shape[1], self.feature_names)
             table = arrow_of_array(X, names, by_columns(self.by, names, positions=True))
-        return table, np.asarray(y, dtype=np.float64) if numbers else np.asarray(y)
+        return table, as_doubles(y) if numbers else np.asarray(y)
 
     def _read_labels(self, y: Any) -> AnyArray:
         """Return the labels of rows (rows,)."""

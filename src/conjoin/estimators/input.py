@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 
 from conjoin._typing import AnyArray, FloatArray
 from conjoin.errors import ArgumentError, ConjoinError, DataError
-from conjoin.tables.frame import is_table, to_frame
+from conjoin.tables.frame import as_doubles, is_table, to_frame
 from conjoin.tables.names import DATASET
 from conjoin.text import quoted
 
@@ -52,9 +52,13 @@ class WrongTypeError(DataError, TypeError):
 
 @contextmanager
 def scikit_checks() -> Iterator[None]:
-    """Turn what scikit-learn's checks raise into a `DataError` of the same words, on one line."""
+    """Turn what scikit-learn's checks raise into a `DataError` of the same words, on one line.
+
+    Its checks add up all numbers; sums beyond doubles are no fault of them.
+    """
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
     except ConjoinError:
         raise
     except (TypeError, ValueError) as error:
@@ -66,14 +70,19 @@ def scikit_checks() -> Iterator[None]:
 def row_weights(sample_weight: Any, y: AnyArray) -> FloatArray:
     """Return the weights of rows (rows,); some of them are above zero."""
     with scikit_checks():
-        given = np.asarray(sample_weight, dtype=np.float64)
+        given = np.asarray(sample_weight)
+        if given.dtype.kind == "c":
+            raise DataError("sample_weight holds complex numbers; expected real numbers >= 0.")
+        given = as_doubles(given)
         bad = ~np.isfinite(given) | (given < 0)
         if bad.any():
             raise DataError(
                 f"sample_weight is {given[bad][0]:g} in {int(bad.sum())} of {given.size} rows; "
                 "expected finite numbers >= 0. Rows of weight 0 are left out."
             )
-        weights: FloatArray = _check_sample_weight(sample_weight, y, dtype=np.float64)
+        weights: FloatArray = _check_sample_weight(
+            given if given.ndim else float(given), y, dtype=np.float64
+        )
     if not weights.any():
         raise DataError("sample_weight is zero in every row; give some row a weight.")
     return weights

@@ -19,8 +19,10 @@ from conjoin.api.described import documented
 from conjoin.api.request import PredictionOptions, Request
 from conjoin.errors import DataError
 from conjoin.estimators.base import Join
-from conjoin.estimators.input import scikit_checks
+from conjoin.estimators.input import row_weights, scikit_checks
 from conjoin.families import expected, is_missing_label, label_array, plain_label, softmax
+from conjoin.tables.checks import check_squares
+from conjoin.tables.frame import as_doubles
 from conjoin.text import quoted
 
 # Options of `partition` that an estimator has no parameter for: the roles of columns come from X, y
@@ -242,9 +244,11 @@ class JoinRegressor(RegressorMixin, Join):  # type: ignore[misc]
         if len(prediction) < 2:
             raise DataError("A score needs at least 2 rows, since one target does not vary.")
         with scikit_checks():
+            w = None if sample_weight is None else row_weights(sample_weight, prediction)
+            check_squares(as_doubles(y), "y")
             if self.family == "poisson":
-                return float(d2_tweedie_score(y, prediction, sample_weight=sample_weight, power=1))
-            return float(r2_score(y, prediction, sample_weight=sample_weight))
+                return float(d2_tweedie_score(y, prediction, sample_weight=w, power=1))
+            return float(r2_score(y, prediction, sample_weight=w))
 
     def _family(self) -> str:
         return self.family
@@ -412,7 +416,8 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
         prediction = self.predict(X, groups=groups)
         labels = self._read_labels(_nullable_as_objects(y))
         with scikit_checks():
-            check_consistent_length(labels, prediction, sample_weight)
+            check_consistent_length(labels, prediction)
+        w = None if sample_weight is None else row_weights(sample_weight, prediction)
         self._refuse_missing(labels)
         given, classes = [plain_label(label) for label in labels.tolist()], self.result_.classes
         other = [x for x in given if isinstance(x, str) != isinstance(classes[0], str)]
@@ -422,7 +427,7 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
                 f"{quoted(classes)}; give them one type."
             )
         hits = [one == two for one, two in zip(given, prediction.tolist())]
-        return float(np.average(hits, weights=sample_weight))
+        return float(np.average(hits, weights=w))
 
     def _family(self) -> str:
         return "logistic"
@@ -456,8 +461,10 @@ class JoinClassifier(ClassifierMixin, Join):  # type: ignore[misc]
             )
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise DataError("y holds an infinite value (inf), which is no class; correct it.")
-        if type_of_target(y).startswith("continuous"):
-            fraction = next(value for value in y.tolist() if value != int(value))
+        with scikit_checks():
+            kind = type_of_target(y)
+        if kind.startswith("continuous"):
+            fraction = next((value for value in y.tolist() if value != int(value)), y[0])
             raise DataError(
                 f"Unknown label type: y is continuous, with values such as {fraction:g}, but "
                 "JoinClassifier expects classes; use JoinRegressor for numbers."

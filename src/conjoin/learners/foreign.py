@@ -222,8 +222,9 @@ class DatasetNames:
         name = rows.dataset.astype(np.float64)
         if takes and rows.datasets <= MOST_CATEGORIES:
             return cls("category", None, np.column_stack([rows.X, name]))
-        kinds = {0: "continuous", 2: "binary"}
-        kind = kinds.get(len(rows.response.classes), "multiclass")
+        kind = "continuous"
+        if rows.response.classes:  # of those that occur: an encoder of many classes fails for two
+            kind = "multiclass" if len(np.unique(rows.y)) > 2 else "binary"
         rng = int(stream(seed, "target encoding", str(len(rows))).integers(2**31))
         y = _in_single_range(rows.y) if kind == "continuous" else rows.y.astype(np.int64)
         encoder = TargetEncoder(target_type=kind, **_shuffled(kind, y, rng))

@@ -89,6 +89,6 @@ class Backing:
             uneven = np.maximum(2 * share - 1, 0.0) ** 2
             needs.append((FEWEST_RARE * columns, self.rows - most))
             needs.append((LEAST_EVEN * uneven, self.rows * share * (1 - share)))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             factors = [np.where(np.equal(need, 0), 0.0, need / there) for need, there in needs]
         return np.asarray(np.max(factors, axis=0))

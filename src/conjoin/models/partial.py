@@ -184,7 +184,7 @@ def posterior(moments: Moments, hyper: Hyper) -> Posterior:
     C = linalg.inverse(linalg.symmetrise(total_A))
     mu = C @ total_a
     z = parts.deviations(mu)
-    logdet = float(np.linalg.slogdet(total_A)[1]) + prior_logdet
+    logdet = linalg.logdet_of_known(total_A) + prior_logdet
     log_evidence = -0.5 * (float(parts.constant.sum() - total_a @ mu) + logdet)
     return Posterior(parts, mu, C, z, mu + z @ hyper.L.T, log_evidence)
 

@@ -184,7 +184,7 @@ def _centre_by_columns(
     total = A + np.diag(precision)
     C = linalg.inverse(linalg.symmetrise(total))
     known = precision[precision > 0]
-    return C, float(np.linalg.slogdet(total)[1]) - float(np.log(known).sum())
+    return C, linalg.logdet_of_known(total) - float(np.log(known).sum())
 
 
 def _centre_by_rows(W: FloatArray, A: FloatArray, variances: Variances) -> tuple[FloatArray, float]:
@@ -208,7 +208,7 @@ def _centre_by_rows(W: FloatArray, A: FloatArray, variances: Variances) -> tuple
     C[np.ix_(z, k)] = C[np.ix_(k, z)].T
     C[np.ix_(z, z)] = Czz
     rest = float(logdet[0]) - len(W) * np.log(noise)
-    return C, rest + float(np.linalg.slogdet(information)[1])
+    return C, rest + linalg.logdet_of_known(information)
 
 
 def row_gradient(rows: RowMoments, variances: Variances) -> Gradient:

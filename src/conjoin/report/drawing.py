@@ -70,7 +70,7 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     >>> ticks(0, 1)
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
-    span = (high - low) / count
+    span = (high / 2 - low / 2) / count * 2  # in halves: the whole difference may be no double
     power = 10.0 ** math.floor(math.log10(span)) if span > 0 else 1.0
     step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= span * 0.999)
     first = math.ceil(low / step - 1e-9)

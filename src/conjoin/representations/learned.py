@@ -36,6 +36,7 @@ from conjoin.representations.base import (
 )
 from conjoin.representations.networks import Layers, Network, is_network
 from conjoin.representations.picture import Projection, project
+from conjoin.tables.checks import check_scales
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import in_memory, is_table, to_frame
 from conjoin.tables.schema import Schema
@@ -264,6 +265,7 @@ def represent(
             f"{advice}, or choose another one."
         )
     values, held_out = values[:, varying], held_out[:, varying]
+    _check_scales([found.names[j] for j in varying], held_out, collection)
     count, rows = len(collection.names), len(collection.y)
     dataset = np.repeat(np.arange(count), collection.sizes)
     learned = Learned(
@@ -284,6 +286,13 @@ def represent(
         ends=(values.min(axis=0), values.max(axis=0)),
     )
     return features, None if progress is None else steps.then
+
+
+def _check_scales(names: list[str], values: FloatArray, collection: DatasetCollection) -> None:
+    """Raise an error if double precision cannot hold squares of features (n, features)."""
+    table = np.column_stack([values, collection.y])
+    columns = (*names, collection.schema.roles.target)
+    check_scales(columns, table.min(axis=0), table.max(axis=0))
 
 
 def _transform(found: Features, collection: DatasetCollection) -> FloatArray:

@@ -14,11 +14,16 @@ from conjoin.models.glm_families import family_of
 from conjoin.models.row_losses import row_losses
 from conjoin.result.fits import Fit, fit_of_lines, linear_predictors
 from conjoin.result.values import Assignment
-from conjoin.tables.checks import LARGEST
+from conjoin.tables.checks import check_scales, check_squares
+from conjoin.tables.frame import as_doubles
+from conjoin.tables.schema import Schema
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
 
+# Predictions beyond it count as it. Targets stay below 1e145, so it is far from all, and its
+# square is a double.
+FARTHEST = 1e150
 NO_PRIOR = (
     "The model file has no learned prior, because an older version of conjoin wrote it. The model "
     "of the new dataset is an average over clusters. Fit the model again for a better one."
@@ -75,7 +80,14 @@ def losses_of(fit: Fit, rows: FloatArray, target: FloatArray, response: Response
 
     It is the squared error, the log loss of classes, or half the deviance of counts.
     """
-    return row_losses(linear_predictors(fit, rows), target, response)
+    linear = np.clip(linear_predictors(fit, rows), -FARTHEST, FARTHEST)
+    return row_losses(linear, target, response)
+
+
+def check_held(rows: FloatArray, target: FloatArray, schema: Schema) -> None:
+    """Raise an error if squares of new rows (n, features) are no doubles."""
+    table, names = np.column_stack([rows, target]), (*schema.features, schema.roles.target)
+    check_scales(names, table.min(axis=0), table.max(axis=0))
 
 
 def known_target(y: Any, rows: int, response: Response) -> FloatArray:
@@ -90,17 +102,14 @@ def known_target(y: Any, rows: int, response: Response) -> FloatArray:
     if response.classes:
         return response.codes(values)
     try:
-        target = np.asarray(values, dtype=np.float64)
+        target = as_doubles(values)
     except (TypeError, ValueError):
-        odd = next(v for v in values if isinstance(v, str) or not np.isscalar(v))
+        odd = next((v for v in values if isinstance(v, str) or not np.isscalar(v)), values[0])
         raise DataError(f"y holds {odd!r}, but the target is a number; pass numbers.") from None
     if not np.isfinite(target).all():
         raise DataError(f"y must hold one finite number for each of the {rows} rows of X.")
     if response.family == "poisson":
         check_counts(target, "y")
-    elif len(target) and np.abs(target).max() > LARGEST:
-        raise DataError(
-            f"y has values up to {np.abs(target).max():g}, which are too large to square; use the "
-            f"unit of fitting, so that values stay below {LARGEST:g}."
-        )
+    else:
+        check_squares(target, "y")
     return target

@@ -24,7 +24,7 @@ from conjoin.errors import DataError
 from conjoin.models.row_losses import row_losses
 from conjoin.models.serial import dependent_scatter
 from conjoin.moments import Basis, Moments
-from conjoin.result.assigning import known_target
+from conjoin.result.assigning import check_held, known_target
 from conjoin.result.file_assignment import read_labelled
 from conjoin.result.intervals import Intervals
 from conjoin.result.partition import Partition
@@ -195,7 +195,9 @@ def p_value(losses: FloatArray, promised: float, rows: int, time: FloatArray) ->
     >>> p_value(losses, 0.5, 500, np.zeros(100)) < 0.01
     True
     """
-    parts, n = losses, len(losses)
+    unit = 2.0 ** np.frexp(max(float(np.abs(losses).max()), promised))[1]
+    losses, promised, n = losses / unit, promised / unit, len(losses)  # losses of 1e240
+    parts = losses
     if np.ptp(time) > 0 and n >= 2 * BLOCKS:
         place = np.argsort(np.argsort(time, kind="stable")) * BLOCKS // n
         parts = np.bincount(place, losses) / np.bincount(place)
@@ -240,6 +242,7 @@ def _joins(
     order = np.argsort(number, kind="stable")
     order = order[number[order] >= 0]
     starts = np.searchsorted(number[order], np.arange(len(known) + 1))
+    check_held(rows, y, model.schema)
     w = np.ones(len(order))
     basis = Basis.from_rows(X[order], y[order], w)
     Z, t = basis.design(X[order]), basis.response(y[order])

@@ -233,6 +233,15 @@ def beyond_sentence(count: int, rows: int, column: str) -> str:
     )
 
 
+def _numbers(values: Any, what: str) -> FloatArray:
+    """Return values as numbers; `what` names them in the message if they are none."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        text = str(error).rstrip(".")
+        raise DataError(f"{what} does not hold numbers ({text}); pass numbers.") from None
+
+
 def check_rows(X: Any, features: Sequence[str]) -> FloatArray:
     """Return rows as an array whose columns are the features."""
     if is_table(X):
@@ -240,9 +249,9 @@ def check_rows(X: Any, features: Sequence[str]) -> FloatArray:
         absent = [name for name in features if name not in columns]
         if absent:
             raise DataError(f"X lacks column {absent[0]!r}; the model needs {quoted(features)}.")
-        rows = np.stack([np.asarray(columns[name], dtype=np.float64) for name in features], axis=1)
+        rows = np.stack([_numbers(columns[name], repr(name)) for name in features], axis=1)
     else:
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        rows = np.atleast_2d(_numbers(X, "X"))
     if rows.shape[1] != len(features):
         raise DataError(
             f"X has {rows.shape[1]} columns, but the model has {len(features)} features: "

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from conjoin._typing import Progress
+from conjoin.checks import check_count
 from conjoin.errors import ArgumentError, DataError
 from conjoin.families import Label
 from conjoin.result.assigning import assign, known_target
@@ -213,6 +214,9 @@ class Partition(Plots, Learners, Predictions):
         -------
         tuple of Merge
         """
+        if most is not None:
+            check_count("most", most, least=0)
+            most = int(most)
         return self.analysis.ledger(most, progress)
 
     def explain(self, name: str) -> tuple[Alternative, ...]:

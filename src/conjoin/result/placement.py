@@ -31,6 +31,9 @@ Lines = tuple[FloatArray, FloatArray]
 # Spreads of a column beyond which a value of a new row counts as lying there. A square of it still
 # holds a one beside it, so that the intercept is not rounded away.
 FARTHEST = 1e8
+# Spreads beyond which a value is brought nearer before anything is done with it. Spreads are at
+# most 1e145, so that their product is a double.
+OUTSIDE = 1e150
 # Rows of the new dataset are held out one by one, with more rows than this in so many folds: the
 # model is then fitted to 95 % of them, so its error is that of nearly all rows.
 MOST_FOLDS = 20
@@ -140,12 +143,17 @@ class Placement:
         self, X: FloatArray, y: FloatArray, family: GlmFamily | None
     ) -> tuple[FloatArray, FloatArray]:
         """Return rows and target in working coordinates; classes and counts as they are."""
-        Z = _bounded(self.basis.design(self._own(X)))
+        Z = _bounded(self.basis.design(self._near(self._own(X))))
         return Z, _bounded(self.basis.response(y)) if family is None else y
 
     def _own(self, X: FloatArray) -> FloatArray:
         """Return the features (n, own) that it knows."""
         return X if self.columns is None else X[:, self.columns]
+
+    def _near(self, X: FloatArray) -> FloatArray:
+        """Return features (n, own), those beyond `OUTSIDE` spreads at it: no step overflows."""
+        reach = OUTSIDE * self.basis.scale
+        return np.clip(X, self.basis.center - reach, self.basis.center + reach)
 
     def lines(self, beta: FloatArray, response: Response, features: int) -> Lines:
         """Return intercepts (lines,) and slopes (lines, features) of coefficients (p,).
@@ -167,7 +175,7 @@ class Placement:
         DataError
             If no cluster has known mean features.
         """
-        mean = np.mean(_bounded(self.basis.features(self._own(X))), axis=0)
+        mean = np.mean(_bounded(self.basis.features(self._near(self._own(X)))), axis=0)
         distance = np.sum((self.means - mean) ** 2, axis=1)
         if np.isnan(distance).all():
             raise DataError(

@@ -86,11 +86,9 @@ def summarise(
     mean = parts.sum(axis=1)
     difference = parts - parts[np.argmin(mean[:candidates])]
     count = parts.shape[1]
-    error = np.sqrt(
-        count
-        / max(count - 1, 1)
-        * np.sum((difference - difference.mean(axis=1, keepdims=True)) ** 2, axis=1)
-    )
+    size = 2.0 ** np.frexp(np.abs(difference).max())[1]  # losses of 1e240 have no squares
+    away = (difference - difference.mean(axis=1, keepdims=True)) / size
+    error = np.sqrt(count / max(count - 1, 1) * np.sum(away**2, axis=1)) * size
     return mean, difference.sum(axis=1), error
 
 

@@ -183,6 +183,16 @@ def check_scales(names: Sequence[str], low: FloatArray, high: FloatArray) -> Non
     _check_coefficients(names, spread)
 
 
+def check_squares(values: FloatArray, name: str) -> None:
+    """Raise an error if squared errors of new targets (n,) are no doubles."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > LARGEST:
+        raise DataError(
+            f"{name} has values up to {largest:g}, which are too large to square; use the unit of "
+            f"fitting, so that values stay below {LARGEST:g}."
+        )
+
+
 def _check_coefficients(names: Sequence[str], spread: FloatArray) -> None:
     """Raise an error if a coefficient, target over column, is too large or small to square."""
     *columns, target = spread.tolist()

@@ -69,9 +69,10 @@ def of_clean_columns(
     """Return the collection of features (rows, features) and of columns with another role."""
     used, X, flags, columns = clean
     target = columns[roles.target]
+    with np.errstate(over="ignore", invalid="ignore"):  # `assemble` replaces a mean beyond doubles
+        means = X.mean(axis=0)
     encodings = tuple(
-        Flag(c) if flag else Number(c, float(mean))
-        for c, flag, mean in zip(used, flags, X.mean(axis=0))
+        Flag(c) if flag else Number(c, float(mean)) for c, flag, mean in zip(used, flags, means)
     )
     y: FloatArray = target.astype(np.float64)
     response = Response()

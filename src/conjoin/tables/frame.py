@@ -228,9 +228,17 @@ def to_array(values: Any) -> AnyArray:
     """Return a sequence as an array; a list that mixes text and numbers keeps its objects."""
     # Not np.asarray: a masked array would lose its mask, and with it its missing values.
     array = np.asanyarray(values)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        array = as_doubles(array)
     if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
         return np.array(values, dtype=object)
     return array
+
+
+def as_doubles(values: Any) -> AnyArray:
+    """Return numbers as doubles; what is beyond the largest double becomes infinite."""
+    with np.errstate(over="ignore"):
+        return np.asanyarray(values, dtype=np.float64)
 
 
 def _mixed(values: list[Any], name: str, what: str) -> str:

@@ -162,14 +162,15 @@ class Schema:
 
     def _type_error(self, frame: Any, what: str, error: Exception) -> str:
         """Return the message that names the column whose type has changed since fitting."""
-        for e in self.encodings:
+        types = frame.collect_schema()
+        for e in (one for one in self.encodings if one.name in types):  # constant ones may lack
             try:
                 frame.select(*e.expressions())
             except Exception:
                 written = f" written as {e.format}" if isinstance(e, Date) and e.format else ""
                 return (
                     f"Column {e.name!r} of {what} was {KIND_WORDS[e.kind]}{written} at fitting, "
-                    f"but now it is {frame.collect_schema()[e.name]}{_such_as(frame, e)}; give it "
+                    f"but now it is {types[e.name]}{_such_as(frame, e)}; give it "
                     "the same type."
                 )
         return (
