@@ -72,6 +72,21 @@ def test_one_and_two_threads_give_the_same_bits(target, monkeypatch):
     assert found[0][0].shape == (300, 3 if target == "three" else 1)
 
 
+@pytest.mark.parametrize("target", ["classes", "three"])
+def test_rows_are_predicted_in_parts_between_which_ctrl_c_is_heard(target, monkeypatch):
+    """One call of LightGBM for all held-out rows would take seconds where there are many."""
+    rows, learner, asked = rows_of(target=target), Boosting(rounds=4, shape="usual"), []
+    whole = learner.cross_fit(rows, GROUP, keep=True)
+    monkeypatch.setattr(boosting, "MOST_AT_ONCE", 4 * rows.lines * 25)
+    monkeypatch.setattr(boosting, "stop_if_interrupted", lambda: asked.append(1))
+    parts = learner.cross_fit(rows, GROUP)
+    assert np.array_equal(parts.held_out, whole.held_out)
+    assert len(asked) == 5 * 3  # 60 held-out rows in each of five groups, 25 at a time
+    model = whole.models[0]
+    assert model.predict(rows.X, rows.dataset).shape == (300, rows.lines)
+    assert len(asked) == 5 * 3 + 12
+
+
 def test_many_rows_give_the_same_bits_for_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(boosting, "FEW_FOR_THREADS", 20_000)
     rows = rows_of(n=21_000)

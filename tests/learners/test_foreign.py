@@ -82,6 +82,61 @@ def test_the_name_reaches_the_estimator_as_a_mean_or_a_category():
     assert Foreign.of(LinearRegression(), 0).fit(rows_of(named=False), {}).names.kind == "none"
 
 
+class LikeXGBoost(RegressorMixin, BaseEstimator):
+    """Takes kinds of columns as settings, as XGBoost does."""
+
+    def __init__(self, enable_categorical=False, feature_types=None, booster=None):
+        self.enable_categorical, self.feature_types = enable_categorical, feature_types
+        self.booster = booster
+
+    def fit(self, X, y, **options):
+        self.seen_, self.options_, self.mean_ = X, options, np.mean(y)
+        return self
+
+    def predict(self, X):
+        self.seen_ = X
+        return np.full(len(X), self.mean_)
+
+
+class LikeCatBoost(LikeXGBoost):
+    """Names categories when it is trained, as CatBoost does."""
+
+    def __init__(self):
+        pass
+
+    def fit(self, X, y, cat_features=None):
+        return super().fit(X, y, cat_features=cat_features)
+
+
+def test_lightgbm_gets_the_name_as_a_category():
+    lightgbm, rows = pytest.importorskip("lightgbm"), rows_of()
+    model = Foreign.of(lightgbm.LGBMRegressor(n_estimators=10, n_jobs=1, verbose=-1), 0).fit(
+        rows, {}
+    )
+    assert model.names.kind == "category" and not model.names.at_fit
+    trees = model.estimator.booster_
+    assert trees.dump_model()["feature_infos"][trees.feature_name()[-1]]["values"]
+    assert np.isfinite(model.predict(rows.X, np.full(len(rows), UNKNOWN))).all()
+
+
+def test_xgboost_and_catboost_get_the_name_as_a_category():
+    """The packages are not installed here; these take what they take."""
+    rows = rows_of()
+    other = np.full(len(rows), UNKNOWN)
+    p = rows.X.shape[1]
+    model = Foreign.of(LikeXGBoost(), 0).fit(rows, {})
+    assert model.estimator.enable_categorical
+    assert model.estimator.feature_types == ["q"] * p + ["c"]
+    model.predict(rows.X, other)
+    assert np.isnan(model.estimator.seen_[:, p]).all()
+    for own in (LikeXGBoost(feature_types=["c"] * p), LikeXGBoost(booster="gblinear")):
+        assert Foreign.of(own, 0).fit(rows, {}).names.kind == "mean"
+    model = Foreign.of(LikeCatBoost(), 0).fit(rows, {})
+    assert model.estimator.options_ == {"cat_features": [p]}
+    model.predict(rows.X, other)
+    assert all(type(code) is int and code == UNKNOWN for code in model.estimator.seen_[:, p])
+
+
 def test_rows_are_predicted_by_clones_that_have_not_seen_them():
     rows, group = rows_of(), np.arange(90) % 5
     seen = []

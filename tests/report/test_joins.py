@@ -55,16 +55,19 @@ def test_every_join_states_its_reason(result):
     assert own["own"] and own["reason"] in explained["reason"]
 
 
-def test_percentages_of_changes_are_of_the_error_in_use():
+@pytest.mark.parametrize("change", [-3.0, -0.2, 0.0, 0.5])
+def test_percentages_of_changes_are_of_the_error_apart(change, monkeypatch):
     result = results.counts()
     view, line = View(result), result.ledger()[0]
+    monkeypatch.setattr(type(result.analysis), "join_change", lambda *_: (change, 0.1))
     found = join_facts(view, line.left, line.right, joined=True, verdict=line.verdict)
     names = (*line.left, *line.right)
     error = sum(result.coefficients[name].error for name in names) / len(names)
-    assert found["change_percent"] == pytest.approx(100 * found["change"] / error)
-    assert found["change"], found["change_standard_error"] == result.analysis.join_change(
-        line.left, line.right
-    )
+    # The error in use is that of the better side: joined after a fall, apart before a rise.
+    apart = error - change if change < 0 else error
+    assert found["change_percent"] == pytest.approx(100 * change / apart)
+    assert found["change_percent"] > -100
+    assert found["change_percent_standard_error"] == pytest.approx(10 / apart)
 
 
 def test_long_ledgers_have_reasons_without_numbers(monkeypatch):

@@ -265,9 +265,11 @@ def _fit_moments(
     cells = Moments.filled(len(rows.table.names), each)
     seen = (reduce(operator.add, (cells[:, c] for c in np.flatnonzero(s))) for s in rows.past.sees)
     outside = np.stack([coefficients(one, hyper) for one in seen])
-    post = posterior(cells.union(axis=1), hyper)
+    whole = cells.union(axis=1)
+    del cells, seen  # with many datasets they take as much as the rows
+    post = posterior(whole, hyper)
     beta, mu = post.beta, post.mu
-    del cells, seen, post  # with many datasets they take as much as the rows
+    del whole, post
     held_out, first, row = [], 0, 0
     for part in rows.parts(design):
         last, end = first + part.shape[0], row + len(part.t)

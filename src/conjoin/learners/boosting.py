@@ -13,7 +13,7 @@ that depends on their values alone, and LightGBM is asked to be deterministic, s
 same for any order of rows and any number of threads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -72,8 +72,7 @@ SHAPES_SHARE = 0.4
 # Rows from which trees with many leaves compete: below, they cannot be filled.
 ENOUGH_FOR_LARGE = 5_000
 # Rows from which a model alone gets several threads of LightGBM. With fewer they mostly wait for
-# each other, and on a busy machine they wait very long. Models of groups are trained side by side,
-# each with a thread of its own.
+# each other. Models of groups are trained side by side, each with a thread of its own.
 FEW_FOR_THREADS = 100_000
 # Rows whose values say where bins end, as in LightGBM itself. More rows are cut into bins in parts,
 # so that there is no second copy of all of them.
@@ -395,9 +394,14 @@ class _Data:
         """Return linear predictors (n, lines) of the held-out rows of a fold."""
         if not self.limited:  # scores are predictions already
             return restored(fold.scores(rounds), self.center, self.scale, self.limited)
-        design = self.design(fold.rows)
-        raw = fold.booster.predict(design, num_iteration=fold.trees[rounds - 1], raw_score=True)
-        return restored(raw, self.center, self.scale, self.limited)
+        most = fold.trees[rounds - 1]
+
+        def raw(part: slice) -> Any:
+            design = self.design(fold.rows[part])
+            return fold.booster.predict(design, num_iteration=most, raw_score=True)
+
+        found = _in_parts(raw, len(fold.rows), most * self.rows.lines)
+        return restored(found, self.center, self.scale, self.limited)
 
     def model(self, text: str) -> "TreeModel":
         """Return the model of LightGBM's text."""
@@ -422,6 +426,15 @@ def restored(raw: Any, center: float, scale: float, limited: bool) -> FloatArray
 def _threads(rows: int) -> int:
     """Return how many threads LightGBM gets."""
     return 1 if rows < FEW_FOR_THREADS else usable_cores()
+
+
+def _in_parts(raw: Callable[[slice], Any], rows: int, trees: int) -> FloatArray:
+    """Return raw scores of rows, some rows at a time, so that Ctrl-C is heard between them."""
+    step, found = max(MOST_AT_ONCE // max(trees, 1), 1), []
+    for start in range(0, rows, step):
+        stop_if_interrupted()
+        found.append(np.asarray(raw(slice(start, start + step)), dtype=np.float64))
+    return np.concatenate(found)
 
 
 def with_dataset(X: FloatArray, dataset: IntArray) -> FloatArray:
@@ -474,16 +487,13 @@ class TreeModel:
         """Return linear predictors (n, lines) of rows."""
         if not len(X):
             return np.zeros((0, int(self.booster.num_model_per_iteration())))
-        step = max(MOST_AT_ONCE // max(self.booster.num_trees(), 1), 1)
-        parts = [slice(start, start + step) for start in range(0, len(X), step)]
-        raw = np.concatenate([self._raw(X[part], dataset[part]) for part in parts])
-        return restored(raw, self.center, self.scale, self.limited)
 
-    def _raw(self, X: FloatArray, dataset: IntArray) -> FloatArray:
-        stop_if_interrupted()
-        design = with_dataset(X, dataset) if self.named else X
-        found = self.booster.predict(design, raw_score=True, num_threads=_threads(len(X)))
-        return np.asarray(found, dtype=np.float64)
+        def raw(part: slice) -> Any:
+            design = with_dataset(X[part], dataset[part]) if self.named else X[part]
+            return self.booster.predict(design, raw_score=True, num_threads=_threads(len(design)))
+
+        found = _in_parts(raw, len(X), self.booster.num_trees())
+        return restored(found, self.center, self.scale, self.limited)
 
     def to_plain(self, objects: list[Any]) -> dict[str, Any]:
         """Return plain values for a model file, without the extreme values of columns."""

@@ -2,12 +2,14 @@
 
 An estimator with `fit` and `predict` (`predict_proba` for classes) enters; it is cloned for every
 group of rows. It gets the columns as the linear engine does: numbers, categories as 0/1 columns,
-missing values filled in. The dataset's name is a category for LightGBM and HistGradientBoosting,
-and otherwise a mean of the target by dataset that is made without the row itself (scikit-learn's
-`TargetEncoder`).
+missing values filled in. The dataset's name is a category for HistGradientBoosting, LightGBM,
+CatBoost and XGBoost, and otherwise a mean of the target by dataset that is made without the row
+itself (scikit-learn's `TargetEncoder`).
 """
 
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -45,6 +47,8 @@ ENCODING_FOLDS = 5
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-30, 1e30
 # Categories that HistGradientBoosting takes at most.
 MOST_CATEGORIES = 255
+# Boosters of XGBoost that are trees and take categories; None is its default.
+TREES_OF_XGBOOST = (None, "gbtree", "dart")
 # Characters of a foreign error message that are quoted: the first lines say what is wrong.
 MOST_QUOTED = 300
 
@@ -154,14 +158,15 @@ class Foreign:
         estimator = self._prepared(names, rows)
         weights = {"sample_weight": rows.w} if self._weighs(rows) else {}
         try:
-            with np.errstate(all="ignore"):  # what is not finite is refused where it predicts
-                estimator.fit(names.first, rows.y, **weights)
+            with np.errstate(all="ignore"), warnings.catch_warnings():  # see `predict` for nan
+                warnings.filterwarnings("ignore", "Using categorical_feature")  # GPBoost says so
+                estimator.fit(names.first, rows.y, **weights, **names.at_fit)
         except Exception as error:
             raise DataError(
                 f"Learner {self.name} failed to train on {rows.in_words()} with "
                 f"{rows.X.shape[1]} columns: {type(error).__name__}: {_quoted(error)}."
             ) from error
-        own = replace(names, first=None)
+        own = replace(names, first=None, at_fit={})
         return ForeignModel(estimator, own, rows.response, self.name, rows.labels)
 
     def _prepared(self, names: "DatasetNames", rows: LearnerRows) -> Any:
@@ -170,8 +175,7 @@ class Foreign:
         settings: dict[str, Any] = {}
         if "random_state" in parameters and parameters["random_state"] is None:
             settings["random_state"] = self.seed
-        if names.kind == "category" and "categorical_features" in parameters:
-            settings["categorical_features"] = [rows.X.shape[1]]
+        settings |= names.settings(rows.X.shape[1], parameters)
         return estimator.set_params(**settings) if settings else estimator
 
     def _weighs(self, rows: LearnerRows) -> bool:
@@ -206,22 +210,26 @@ class Foreign:
 class DatasetNames:
     """How the dataset's name reaches an estimator.
 
-    `kind` is "none", "category" or "mean"; `encoder` makes means; `first` are the training rows.
+    `kind` is "none", "category" (a last column of codes, with nan), "objects" (of whole numbers,
+    as CatBoost asks) or "mean"; `encoder` makes means; `first` are the training rows; `at_fit` are
+    further arguments of `fit`.
     """
 
     kind: str
     encoder: Any = None
-    first: FloatArray | None = None
+    first: Any = None
+    at_fit: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, estimator: Any, rows: LearnerRows, seed: int) -> "DatasetNames":
         """Choose how the name reaches an estimator, and make its training rows."""
         if not rows.named:
             return cls("none", None, rows.X)
-        takes = "categorical_features" in estimator.get_params()
+        kind, at_fit = _category(estimator, rows)
+        if kind:
+            found = cls(kind, None, None, at_fit)
+            return replace(found, first=found.columns(rows.X, rows.dataset))
         name = rows.dataset.astype(np.float64)
-        if takes and rows.datasets <= MOST_CATEGORIES:
-            return cls("category", None, np.column_stack([rows.X, name]))
         kind = "continuous"
         if rows.response.classes:  # of those that occur: an encoder of many classes fails for two
             kind = "multiclass" if len(np.unique(rows.y)) > 2 else "binary"
@@ -234,14 +242,47 @@ class DatasetNames:
             means = encoder.fit_transform(name[:, None], y)
         return cls("mean", encoder, np.column_stack([rows.X, means]))
 
-    def columns(self, X: FloatArray, dataset: IntArray) -> FloatArray:
+    def settings(self, column: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return settings that say which column is a category."""
+        if self.kind != "category":
+            return {}
+        if "categorical_features" in parameters:
+            return {"categorical_features": [column]}
+        if "enable_categorical" in parameters:
+            return {"enable_categorical": True, "feature_types": ["q"] * column + ["c"]}
+        return {}
+
+    def columns(self, X: FloatArray, dataset: IntArray) -> Any:
         """Return new rows as the estimator takes them."""
         if self.kind == "none":
             return X
+        if self.kind == "objects":
+            return np.column_stack([X.astype(object), dataset])
         name = dataset.astype(np.float64)[:, None]
         if self.kind == "category":
             return np.column_stack([X, np.where(name == UNKNOWN, np.nan, name)])
         return np.column_stack([X, self.encoder.transform(name)])
+
+
+def _category(estimator: Any, rows: LearnerRows) -> tuple[str, dict[str, Any]]:
+    """Return how an estimator takes the name as a category, and arguments of `fit`; else "".
+
+    Packages are told by what they take, so that none is loaded. Where a user has named categories
+    or kinds of columns, these are about the columns alone, so the name comes as a mean.
+    """
+    parameters, last = estimator.get_params(), [rows.X.shape[1]]
+    if "categorical_features" in parameters:  # HistGradientBoosting
+        return ("category" if rows.datasets <= MOST_CATEGORIES else ""), {}
+    if "enable_categorical" in parameters:  # XGBoost
+        free = parameters.get("feature_types") is None
+        trees = parameters.get("booster") in TREES_OF_XGBOOST
+        return ("category" if free and trees else ""), {}
+    if has_fit_parameter(estimator, "cat_features"):  # CatBoost
+        return ("", {}) if "cat_features" in parameters else ("objects", {"cat_features": last})
+    if has_fit_parameter(estimator, "categorical_feature"):  # LightGBM
+        named = "categorical_feature" in parameters
+        return ("", {}) if named else ("category", {"categorical_feature": last})
+    return "", {}
 
 
 @dataclass(frozen=True, eq=False)

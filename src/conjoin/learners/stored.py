@@ -190,7 +190,7 @@ def _estimator(values: Any, shape: _Shape, what: str) -> Model:
     from conjoin.learners.foreign import DatasetNames, ForeignModel  # loads scikit-learn
 
     kind = _get(values, "names", str, what)
-    if kind not in ("none", "category", "mean"):
+    if kind not in ("none", "category", "objects", "mean"):
         raise _fault(f"{what} takes names of datasets as {kind[:40]!r}")
     encoder = _object(values, "encoder", shape.objects, what) if kind == "mean" else None
     estimator = _object(values, "object", shape.objects, what)

@@ -40,14 +40,7 @@ def join_facts(
 ) -> dict[str, Any]:
     """Return what is known of a join beside its gain: change, frequency and reason."""
     change, spread = view.result.analysis.join_change(tuple(left), tuple(right))
-    error = view.percent(1.0, (*left, *right))  # 100 over the error in use
-    known = error is not None and math.isfinite(change)
-    percent, percent_error = None, None
-    if error is not None and known:
-        share = change * error / 100
-        percent = view.measure.percent(max(share, -1.0))
-        # A root changes half as much, to first order around no change.
-        percent_error = finite(spread * error * (0.5 if view.measure.root else 1.0))
+    percent, percent_error = _in_percent(view, (*left, *right), change, spread)
     found = {
         "change": finite(change),
         "change_standard_error": finite(spread),
@@ -59,6 +52,22 @@ def join_facts(
     if judged_by == NOT_JUDGED:
         kind = "with all" if joined else "other model"
     return {**found, "why": WHY[kind], "reason": reason(kind, found, view.measure)}
+
+
+def _in_percent(
+    view: View, names: Sequence[str], change: float, spread: float
+) -> tuple[float | None, float | None]:
+    """Return a change of the held-out error in percent of the error apart, as it is shown.
+
+    The error in use stands for the lower one of joined and apart. So a fall is less than 100 %.
+    """
+    error = view.percent(1.0, names)  # 100 over the error in use
+    if error is None or not math.isfinite(change):
+        return None, None
+    apart = 100 / error + max(-change, 0.0)
+    # A root changes half as much, to first order around no change.
+    half = 0.5 if view.measure.root else 1.0
+    return view.measure.percent(change / apart), finite(100 * half * spread / apart)
 
 
 def unknown_join(*, joined: bool, verdict: str) -> dict[str, Any]:
