@@ -33,13 +33,3 @@ def quick(monkeypatch) -> Callable[[Tables, Plan, Path], None]:
         monkeypatch.setattr(carry.FolderCarrier, "_await", answer_all)
 
     return use
-
-
-@pytest.fixture
-def last_digits(monkeypatch) -> Callable[[], None]:
-    """Makes searches for variances go on to the last digits, as with `keep_moments=True`."""
-
-    def use() -> None:
-        monkeypatch.setattr("conjoin.engine.steps._starts_of", lambda table: {})
-
-    return use

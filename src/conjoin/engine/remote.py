@@ -91,6 +91,8 @@ class Reduced:
     noise_shares : array (K,), optional
         With differential privacy: variance that the noise adds to the error of each dataset, over
         the square of the error.
+    last_digits : bool
+        Whether variances are found to their last digits, as they are with `kept`.
     """
 
     names: tuple[str, ...]
@@ -109,6 +111,7 @@ class Reduced:
     suspects: "Suspects | None" = None
     promise: str = ""
     noise_shares: FloatArray | None = None
+    last_digits: bool = False
 
 
 def has_rows(table: Any) -> bool:

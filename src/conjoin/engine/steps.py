@@ -111,9 +111,11 @@ def find(
 
 
 def _starts_of(table: Any) -> "Starts | None":
-    """Return where searches for variances start; None unless moments are kept."""
+    """Return where searches for variances start; None if they need not find the last digits."""
     kept: KeptMoments | None = getattr(table, "kept", None)
-    return None if kept is None else kept.starts
+    if kept is None:
+        return {} if getattr(table, "last_digits", False) else None
+    return kept.starts
 
 
 def _kept_after(table: Any, start: "Start") -> "KeptMoments | None":
