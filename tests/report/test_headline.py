@@ -213,6 +213,14 @@ def test_shaky_clusters_are_in_the_first_sentence():
     first = headline({**given("auto", **USUAL), **shaky})[0]
     assert first.endswith("; the clusters are shaky, since searches in random halves of the rows "
                           "agree little (adjusted Rand index 0.31).")  # fmt: skip
+    others = {"shaky": True, "agreement": 0.64, "with_shown": 0.0, "fewer": True}
+    assert shaky_in_words({"stability": others}) == (
+        "; the clusters are shaky, since searches in random halves of the rows mostly put "
+        "datasets of different clusters together (adjusted Rand index 0.00 with these clusters; "
+        "halves have half of the rows, so they can show fewer differences)"
+    )
+    more = shaky_in_words({"stability": {**others, "fewer": False}})
+    assert "mostly find other clusters (adjusted Rand index 0.00 with these clusters)" in more
     assert shaky_in_words({"stability": None}) == ""
     assert shaky_in_words({"stability": {"shaky": False, "agreement": 0.9}}) == ""
 

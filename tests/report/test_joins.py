@@ -6,6 +6,7 @@ import pytest
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.joins import (
     REASONS,
+    has_fewer,
     join_facts,
     join_kind,
     ledger_facts,
@@ -101,3 +102,14 @@ def test_clusters_that_halves_do_not_tell_apart_are_named():
     assert stability_in_words(all_one, [["Friday"], ["Saturday"], ["Sunday"]]).endswith(
         "So are 2 more pairs."
     )
+
+
+def test_halves_that_find_other_clusters_do_not_agree_well():
+    names, clusters = tuple("abcd"), [["a", "b"], ["c", "d"]]
+    labels = np.zeros((4, 4), dtype=int)
+    found = Stability(names, labels, 1.0, np.array([0, 0, 1, 1]))
+    words = stability_in_words(found, clusters)
+    assert "mostly differ from the clusters here" in words and "agree" not in words
+    assert "(mean adjusted Rand index 0.00 with these, 1.00 with each other" in words
+    assert "In 4 of them all datasets are in one cluster." in words
+    assert has_fewer(found, clusters) and not has_fewer(found, [[*names]])

@@ -26,3 +26,16 @@ def test_clusters(found):
     assert found.inside(["a", "b", "c"]) == pytest.approx((1 + 1 / 3 + 1 / 3) / 3)
     assert found.inside(["d"]) == pytest.approx(2 / 3)
     assert found.shaky and found.resamples == 3
+
+
+def test_halves_that_agree_on_other_clusters_are_shaky():
+    """Nearly every half puts all into one cluster, while three clusters are in use."""
+    labels = np.zeros((10, 6), dtype=int)
+    labels[0, 5] = 1
+    shown, names = np.array([0, 0, 1, 1, 2, 2]), tuple("abcdef")
+    assert not Stability(names, labels, 0.8).shaky
+    found = Stability(names, labels, 0.8, shown)
+    assert found.with_shown < 0.1 and found.finds_others and found.shaky
+    assert found.sizes.tolist() == [2, *[1] * 9]
+    same = Stability(names, np.tile(shown, (10, 1)), 1.0, shown)
+    assert same.with_shown == 1 and not same.shaky

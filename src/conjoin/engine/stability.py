@@ -114,4 +114,4 @@ def find_stability(
 
     taken = half_weights(folds.n, names, resamples, seed)
     labels = partitions_of_halves(folds, find, taken)
-    return Stability(tuple(names), labels, mean_agreement(labels))
+    return Stability(tuple(names), labels, mean_agreement(labels), chosen.labels)

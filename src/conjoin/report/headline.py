@@ -23,6 +23,7 @@ from conjoin.report.wording import (
     models_in_words,
     or_infinite,
 )
+from conjoin.result.stability import SHAKY
 from conjoin.strategies import SEARCHED, reference
 from conjoin.text import listed
 
@@ -161,6 +162,15 @@ def shaky_in_words(facts: Facts) -> str:
     stability = facts.get("stability")
     if not stability or not stability["shaky"]:
         return ""
+    found = stability.get("with_shown")
+    if stability["agreement"] >= SHAKY and found is not None:
+        few = stability["fewer"]
+        does = "put datasets of different clusters together" if few else "find other clusters"
+        rows = "; halves have half of the rows, so they can show fewer differences"
+        return (
+            f"; the clusters are shaky, since searches in random halves of the rows mostly {does} "
+            f"(adjusted Rand index {found:.2f} with these clusters{rows if few else ''})"
+        )
     return (
         "; the clusters are shaky, since searches in random halves of the rows agree little "
         f"(adjusted Rand index {stability['agreement']:.2f})"

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from conjoin.api.request import Request
 from conjoin.report.measure import Measure
 from conjoin.report.numbers import finite, plain, unsigned
@@ -186,6 +188,8 @@ def stability_facts(result: "Partition") -> dict[str, Any] | None:
     return {
         "resamples": found.resamples,
         "agreement": found.agreement,
+        "with_shown": found.with_shown,
+        "fewer": has_fewer(found, result.clusters),
         "shaky": found.shaky,
         "clusters": [found.inside(members) for members in result.clusters],
         "together": plain(found.frequencies) if len(result.labels) <= MOST_IN_TABLE else None,
@@ -195,12 +199,14 @@ def stability_facts(result: "Partition") -> dict[str, Any] | None:
 
 def stability_in_words(found: "Stability", clusters: Sequence[Sequence[str]]) -> str:
     """Say how much searches in random halves agree, and which clusters they do not tell apart."""
-    how = "little" if found.shaky else "well" if found.agreement >= 0.8 else "fairly well"
     text = (
         f"Stability: the search was repeated in {found.resamples} random halves of the rows of "
-        f"every dataset; the partitions agree {how} (mean adjusted Rand index "
-        f"{found.agreement:.2f}; 1 is the same partition every time, 0 is chance)."
+        f"every dataset; the partitions {_agreement(found)}; 1 is the same partition every time, "
+        "0 is chance)."
     )
+    whole = int(np.sum(found.sizes == 1))
+    if found.finds_others and whole > 0 and len(clusters) > 1:
+        text += f" In {whole} of them all datasets are in one cluster."
     if len(found.names) > MOST_IN_TABLE:
         return text
     pairs = [(found.between(a, b), a, b) for a, b in combinations(clusters, 2)]
@@ -215,6 +221,22 @@ def stability_in_words(found: "Stability", clusters: Sequence[Sequence[str]]) ->
         f"{text} Halves have fewer rows, and with fewer rows joining helps more: "
         f"{{{one}}} and {{{two}}} are together in {100 * share:.0f} % of them.{more}"
     )
+
+
+def _agreement(found: "Stability") -> str:
+    """Say how much partitions of halves agree, with each other and with the one in use."""
+    if found.finds_others and found.with_shown is not None:
+        return (
+            "mostly differ from the clusters here (mean adjusted Rand index "
+            f"{found.with_shown:.2f} with these, {found.agreement:.2f} with each other"
+        )
+    how = "little" if found.shaky else "well" if found.agreement >= 0.8 else "fairly well"
+    return f"agree {how} (mean adjusted Rand index {found.agreement:.2f}"
+
+
+def has_fewer(found: "Stability", clusters: Sequence[Sequence[str]]) -> bool:
+    """Say whether halves have fewer clusters than the partition in use, on average."""
+    return bool(found.sizes.mean() < len(clusters))
 
 
 def share_together(value: float | None, size: int) -> str:

@@ -168,7 +168,7 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
         known_scores=scores_from_plain(content, names, classes),
         copies=int(content.get("copies", 0)),
         known_improvements=improvements_from_plain(content.get("improvements", {})),
-        stability=stability_from_plain(content.get("stability"), names),
+        stability=stability_from_plain(content.get("stability"), names, content["labels"]),
         known_course=course_from_plain(content.get("course")),
         known_spread=spread_from_plain(content.get("spread"), len(names)),
         changes=changes_from_plain(content.get("join_changes", []), names),

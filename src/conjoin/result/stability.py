@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
+from conjoin.grouping.stability import adjusted_rand
 
-# Mean adjusted Rand index between resamples below which a partition is called shaky. Half-way
-# between chance (0) and the same partition every time (1).
+# Mean adjusted Rand index between resamples, or of resamples with the partition in use, below which
+# a partition is called shaky. Half-way between chance (0) and the same partition every time (1).
 SHAKY = 0.5
 
 
@@ -29,6 +30,8 @@ class Stability:
     agreement : float
         Mean adjusted Rand index of every two resamples: 1 if all find the same partition, about 0
         if they agree by chance only.
+    shown : array (K,) of int, optional
+        The cluster of each dataset in the partition in use.
 
     Examples
     --------
@@ -38,16 +41,39 @@ class Stability:
     >>> found = conjoin.partition(tables, target="y").stability()
     >>> found.together("d1", "d2"), found.together("d1", "d3"), found.shaky
     (1.0, 0.0, False)
+    >>> found.with_shown
+    1.0
     """
 
     names: tuple[str, ...]
     labels: IntArray
     agreement: float
+    shown: IntArray | None = None
 
     @property
     def shaky(self) -> bool:
-        """Whether resamples agree little: an adjusted Rand index below 0.5."""
-        return self.agreement < SHAKY
+        """Whether resamples agree little, with each other or with the partition in use.
+
+        Little is a mean adjusted Rand index below 0.5.
+        """
+        return self.agreement < SHAKY or self.finds_others
+
+    @property
+    def finds_others(self) -> bool:
+        """Whether most resamples find another partition than the one in use."""
+        return self.with_shown is not None and self.with_shown < SHAKY
+
+    @cached_property
+    def with_shown(self) -> float | None:
+        """Mean adjusted Rand index of resamples with the partition in use; None if unknown."""
+        if self.shown is None:
+            return None
+        return float(np.mean([adjusted_rand(one, self.shown) for one in self.labels]))
+
+    @property
+    def sizes(self) -> IntArray:
+        """The number of clusters of each resample, (B,)."""
+        return np.array([len(np.unique(one)) for one in self.labels], dtype=np.int64)
 
     @property
     def resamples(self) -> int:
