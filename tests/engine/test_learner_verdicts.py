@@ -15,11 +15,11 @@ from conjoin.cli.show import show_partition
 from conjoin.criterion.paired import PairedVerdict
 from conjoin.engine import learner_verdicts
 from conjoin.engine.analysed import OF_LEARNER
-from conjoin.engine.learner_verdicts import Judged, LearnerJudge, judged_lines, sides_of
+from conjoin.engine.learner_verdicts import Judged, LearnerJudge, judged_lines
 from conjoin.grouping.merge import rehung
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.notebook import notebook_view
-from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, THEORY
+from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, THEORY, sides_of
 from tests.bent import QUICK, bent_tables
 
 pytestmark = pytest.mark.learner

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from conjoin.result.details import cut, leaves, whole_tree
-from conjoin.result.values import Merge
+from conjoin.result.details import Details, Map, by_ledger, cut, leaves, whole_tree
+from conjoin.result.values import NOT_JUDGED, THEORY, Merge, unjudged
 
 UNKNOWN = (float("nan"), float("nan"))
 
@@ -70,3 +70,29 @@ def test_a_cut_keeps_joins_of_a_large_group_with_a_single_dataset():
     pairs = [merge(["d0"], ["d1"]), merge(["d2"], ["d3"]), merge(names[:2], names[2:4])]
     root = whole_tree(names[:4], pairs)
     assert members(cut(root, 3)) == [(0, 1), (2, 3)]
+
+
+def _line(left, right, *, joined, judged_by, gain=1.0):
+    return Merge(left, right, joined, "apart", gain, (0.0, 2.0), p_value=0.01, judged_by=judged_by)
+
+
+def test_merges_say_what_the_ledger_says():
+    """Where a learner chose the clusters, theory says nothing of merges, on no face."""
+    names, M = ("a", "b", "c"), np.ones((3, 3))
+    ledger = [
+        _line(("a",), ("b",), joined=True, judged_by=NOT_JUDGED, gain=np.nan),
+        unjudged(_line(("c",), ("a", "b"), joined=False, judged_by=THEORY)),
+    ]
+    upper = (_line(("a", "b"), ("c",), joined=False, judged_by=THEORY),)
+    shown = Map(((0,), (1,), (2,)), M, 0 * M, 2 * M, np.full((3, 3), 2))
+    empty = np.zeros(3)
+    given = Details({}, M, M, empty, M, empty, 0, {}, upper, shown, empty)
+    for lines in (ledger, ledger[:1]):
+        found = by_ledger(given, lines, names, learners=True)
+        (merge,) = found.upper
+        assert (merge.judged_by, merge.verdict, merge.p_value) == (NOT_JUDGED, "undecided", 1.0)
+        assert np.isnan(merge.gain) and not merge.joined
+        assert found.map.verdict.tolist() == [[2, 0, 2], [0, 2, 2], [2, 2, 2]]
+        assert np.isnan(found.map.gain[0, 1]) and found.map.gain[0, 2] == 1
+    kept = by_ledger(given, ledger[:1], names, learners=False).upper[0]
+    assert (kept.judged_by, kept.gain) == (THEORY, 1.0)

@@ -8,10 +8,8 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.analysis import Analysis
 from conjoin.engine.methods import Candidates, fitted
 from conjoin.grouping.refine import Join
+from conjoin.result.values import OF_LEARNER
 from conjoin.strategies.validation import Fitted
-
-# What found clusters that a learner chose (`Origin.grouping`).
-OF_LEARNER = "learner"
 
 
 @dataclass(frozen=True, eq=False)

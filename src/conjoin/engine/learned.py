@@ -33,28 +33,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from conjoin._typing import FloatArray, Progress
-from conjoin.engine.analysed import OF_LEARNER
 from conjoin.engine.common_model import describe_common_model
 from conjoin.engine.courses import course_of
 from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.learner_verdicts import (
     Judged,
-    Sides,
     judged_alternative,
     judged_line,
     judged_lines,
     judged_map,
     needed,
     own_alternative,
-    sides_of,
 )
 from conjoin.engine.placing import place_by_rows
 from conjoin.engine.spreads import spread_of_rows
 from conjoin.errors import ArgumentError
+from conjoin.result.details import by_ledger
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
 from conjoin.result.partition import Partition
 from conjoin.result.scores import Scored, score
+from conjoin.result.values import OF_LEARNER, Sides, sides_of
 from conjoin.strategies import reference
 from conjoin.strategies.improvement import HeldOut
 
@@ -412,14 +411,16 @@ class LearnedAnalysis:
         # The model for all is the one that predicts unknown datasets, not a line beside it.
         errors = self._errors_by_dataset(self.entries[self._for_all].losses) * self.rows.units
         details = replace(details, errors={**details.errors, "all": errors})
-        if not judged:
+        if not judged and not self._sole_judge:
             return details
+        names = self.main.facts.names
         upper = tuple(
             judged_line(line, judged[sides_of(line)]) if sides_of(line) in judged else line
             for line in details.upper
         )
-        shown = details.map and judged_map(details.map, judged, self.main.facts.names)
-        return replace(details, upper=upper, map=shown)
+        shown = details.map and judged_map(details.map, judged, names)
+        details = replace(details, upper=upper, map=shown)
+        return by_ledger(details, self.ledger(None), names, learners=self._sole_judge)
 
     @property
     def placement(self) -> "Placement":

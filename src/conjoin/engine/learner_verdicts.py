@@ -46,7 +46,16 @@ from conjoin.learners.paired import (
 )
 from conjoin.learners.rows import Learner, LearnerRows
 from conjoin.result.details import VERDICTS, Map
-from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, Alternative, Merge, first_joins
+from conjoin.result.values import (
+    CROSS_VALIDATION,
+    NOT_JUDGED,
+    Alternative,
+    Merge,
+    Sides,
+    first_joins,
+    sides_of,
+    unjudged,
+)
 from conjoin.tables import DatasetCollection
 
 # Joins that are judged by the learner: those that a terminal shows. Each is up to three
@@ -60,7 +69,6 @@ ROUNDS = 3
 ENDLESS = (-float("inf"), float("inf"))
 
 Group = tuple[int, ...]
-Sides = frozenset[tuple[str, ...]]
 
 
 class Judged(NamedTuple):
@@ -290,11 +298,6 @@ def _union(one: Group, two: Group) -> Group:
     return tuple(sorted(one + two))
 
 
-def sides_of(line: "Step[str] | Merge") -> Sides:
-    """Return the two sides of a join, in no order."""
-    return frozenset([tuple(sorted(line.left)), tuple(sorted(line.right))])
-
-
 def judged_line(line: Merge, found: PairedVerdict) -> Merge:
     """Return a line of the ledger with the verdict of the learner."""
     known = np.isfinite(found.interval[0])
@@ -331,23 +334,8 @@ def judged_lines(
         if sides in found:
             mixed.append(judged_line(line, found[sides]))
         else:
-            mixed.append(line if sides in by_theory else _unjudged_line(line))
+            mixed.append(line if sides in by_theory else unjudged(line))
     return adjust(mixed, steps)
-
-
-def _unjudged_line(line: Merge) -> Merge:
-    """Return a line of the ledger that nobody judged."""
-    unknown = float("nan")
-    return replace(
-        line,
-        verdict="undecided",
-        gain=unknown,
-        interval=(unknown, unknown),
-        p_value=1.0,
-        validated_change=unknown,
-        standard_error=unknown,
-        judged_by=NOT_JUDGED,
-    )
 
 
 def judged_alternative(line: Alternative, found: PairedVerdict | None) -> Alternative:

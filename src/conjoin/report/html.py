@@ -22,6 +22,7 @@ from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
 from conjoin.report.learners import judged_note
 from conjoin.report.numbers import number, p_value, share, signed, unsigned
+from conjoin.result.values import NOT_JUDGED
 
 if TYPE_CHECKING:
     from conjoin.result.partition import Partition
@@ -47,6 +48,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "headline": sentences[0],
             "reasons": sentences[1:],
             "found_note": wording.clusters_note(found),
+            "on_these_rows": wording.ON_THESE_ROWS,
             "models": wording.MODELS,
             "common_model": wording.common_model(found["learner"]),
             "cautions": [*found["cautions"], *details["cautions"]],
@@ -133,10 +135,12 @@ def _map(details: Mapping[str, Any], learner: str) -> dict[str, Any]:
     found, tree = details["map"], details["tree"]
     helped = f"Joining helps in {found['helped']:,} of {found['pairs']:,} pairs." if found else ""
     judged = judged_note(tree["merges"], learner) if tree else ""
+    if judged:
+        judged += " Pairs of the map that are no merge of the tree are judged by theory."
+        if any(line["judged_by"] == NOT_JUDGED for line in tree["merges"]):
+            judged += " Merges that were not judged are empty in the map."
     return {
-        "judged": f"{judged} Pairs of the map that are no merge of the tree are judged by theory."
-        if judged
-        else "",
+        "judged": judged,
         "reduced": found is not None and any(g["size"] > 1 for g in found["groups"]),
         "tree_svg": Markup(figures.tree(tree, details["words"]["gain"])) if tree else None,
         "heat_svg": Markup(figures.heat_map(found)) if found else None,

@@ -6,12 +6,12 @@ standard errors, the merges above the clusters, a map of gains, and what is odd 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.result.values import Merge
+from conjoin.result.values import NOT_JUDGED, THEORY, Merge, sides_of, unjudged
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +80,39 @@ class Details:
     upper: tuple[Merge, ...]
     map: Map | None
     weights: FloatArray
+
+
+def by_ledger(
+    details: Details, ledger: Sequence[Merge], names: Sequence[str], *, learners: bool
+) -> Details:
+    """Return the figures with what the ledger says of merges, so that both say the same.
+
+    Where a learner chose the clusters (`learners`), theory says nothing of merges. The map has
+    nothing at merges that nobody judged.
+    """
+    known = {sides_of(line): line for line in ledger if not line.joined}
+
+    def told(line: Merge) -> Merge:
+        line = known.get(sides_of(line), line)
+        return unjudged(line) if learners and line.judged_by == THEORY else line
+
+    upper = tuple(map(told, details.upper))
+    empty = [line for line in (*ledger, *upper) if line.judged_by == NOT_JUDGED]
+    return replace(details, upper=upper, map=details.map and _emptied(details.map, empty, names))
+
+
+def _emptied(shown: Map, lines: Sequence[Merge], names: Sequence[str]) -> Map:
+    """Return the map with nothing known of the pairs that are these joins."""
+    place = {
+        tuple(sorted(names[k] for k in group)): number for number, group in enumerate(shown.groups)
+    }
+    known = np.ones_like(shown.verdict, dtype=bool)
+    for line in lines:
+        i, j = (place.get(tuple(sorted(side))) for side in (line.left, line.right))
+        if i is not None and j is not None:
+            known[i, j] = known[j, i] = False
+    gain, low, high = (np.where(known, x, np.nan) for x in (shown.gain, shown.low, shown.high))
+    return Map(shown.groups, gain, low, high, np.where(known, shown.verdict, 0))
 
 
 # --- the merge tree ------------------------------------------------------------------------------

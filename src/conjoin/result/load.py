@@ -24,6 +24,7 @@ from conjoin.result.decode import (
     score_from_plain,
     scores_from_plain,
 )
+from conjoin.result.details import by_ledger
 from conjoin.result.document import read_bytes, read_content, reason_of
 from conjoin.result.findings import Findings
 from conjoin.result.found import (
@@ -37,7 +38,7 @@ from conjoin.result.found import (
 from conjoin.result.kept import kept_from_plain
 from conjoin.result.partition import Partition
 from conjoin.result.stored import StoredAnalysis
-from conjoin.result.values import Alternative, Merge, first_joins
+from conjoin.result.values import OF_LEARNER, Alternative, Merge, first_joins
 from conjoin.tables.schema import Schema
 
 
@@ -156,6 +157,9 @@ def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) 
     ledger = tuple(
         merge_from_plain(line, names, score_from_plain(line["score"])) for line in content["ledger"]
     )
+    if details is not None and content["grouping"] == OF_LEARNER:
+        # Files of older versions have verdicts by theory here that the ledger does not have.
+        details = by_ledger(details, ledger, names, learners=True)
     return StoredAnalysis(
         strategy=content["strategy"],
         weights=content["weights"],

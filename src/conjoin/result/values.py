@@ -4,16 +4,22 @@ They hold plain numbers in the units of the data.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from conjoin.criterion.base import PairScore
 from conjoin.result.fits import Fit
+
+if TYPE_CHECKING:
+    from conjoin.grouping import Step
+
+Sides = frozenset[tuple[str, ...]]
 
 # Where a verdict comes from: from the law of linear models, or from losses on held-out rows of
 # models that were trained on both sides, apart and together. Where a learner chose the clusters,
 # joins that it did not judge have no verdict.
 THEORY, CROSS_VALIDATION, NOT_JUDGED = "theory", "cross-validation", "none"
+OF_LEARNER = "learner"  # `Partition.grouping` where a learner chose the clusters
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,26 @@ class Merge:
     validated_change: float = field(repr=False, default=float("nan"))
     standard_error: float = field(repr=False, default=float("nan"))
     judged_by: str = THEORY
+
+
+def sides_of(line: "Step[str] | Merge") -> Sides:
+    """Return the two sides of a join, in no order."""
+    return frozenset([tuple(sorted(line.left)), tuple(sorted(line.right))])
+
+
+def unjudged(line: Merge) -> Merge:
+    """Return a join that nobody judged."""
+    unknown = float("nan")
+    return replace(
+        line,
+        verdict="undecided",
+        gain=unknown,
+        interval=(unknown, unknown),
+        p_value=1.0,
+        validated_change=unknown,
+        standard_error=unknown,
+        judged_by=NOT_JUDGED,
+    )
 
 
 @dataclass(frozen=True)

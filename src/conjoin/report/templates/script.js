@@ -132,7 +132,7 @@
       const index = a * m - (a * (a + 1)) / 2 + (b - a - 1);
       const lines = [`${heat.names[a]}${place(a)}  +  ${heat.names[b]}${place(b)}`];
       const gain = heat.gain[index];
-      lines.push(gain === null ? "gain not known: too few rows" : `gain ${figure(gain)} of the error`);
+      lines.push(gain === null ? "gain not known: too few rows, or not judged" : `gain ${figure(gain)} of the error`);
       const ends = heat.ends[index];
       if (ends) {
         if (ends[0] !== null && ends[1] !== null) lines.push(`interval ${figure(ends[0])} to ${figure(ends[1])}`);
@@ -140,7 +140,7 @@
         else if (ends[1] !== null) lines.push(`interval: at most ${figure(ends[1])}`);
       }
       const verdict = Number(heat.verdict[index]);
-      lines.push(verdict ? `verdict: ${heat.verdicts[verdict]}` : "no verdict: only the most uncertain pairs have one");
+      lines.push(verdict ? `verdict: ${heat.verdicts[verdict]}` : "not judged");
       return lines;
     });
   }
