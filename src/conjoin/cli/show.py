@@ -23,6 +23,7 @@ from conjoin.report.joins import share_together
 from conjoin.report.learners import bare_note, judged_note
 from conjoin.report.ledger_notes import gain_note, ledger_notes
 from conjoin.report.measure import error_text, measure_of
+from conjoin.report.strategies import behind_note
 from conjoin.result.values import NOT_JUDGED, THEORY
 from conjoin.text import listed, printable
 
@@ -72,7 +73,7 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
     _notes(console, ledger_notes(found["ledger"], measure, found["learner"]))
     bar = BAR_WIDTH if console.width >= PLAIN_WIDTH else NARROW_BAR
     _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found, bar))
-    _notes(console, [wording.behind_note(measure), wording.clusters_note(found)])
+    _notes(console, [behind_note(measure), wording.clusters_note(found)])
     if "classes" in found:
         _show_scores(console, found)
     for caution in found["cautions"]:

@@ -39,16 +39,14 @@ from conjoin.engine.errors import estimate_errors, find_improvements
 from conjoin.engine.learner_verdicts import (
     Judged,
     judged_alternative,
-    judged_line,
+    judged_details,
     judged_lines,
-    judged_map,
     needed,
     own_alternative,
 )
 from conjoin.engine.placing import place_by_rows
 from conjoin.engine.spreads import spread_of_rows
 from conjoin.errors import ArgumentError
-from conjoin.result.details import by_ledger
 from conjoin.result.findings import Findings
 from conjoin.result.fits import Fit, Limits, fit_of_lines
 from conjoin.result.partition import Partition
@@ -413,14 +411,9 @@ class LearnedAnalysis:
         details = replace(details, errors={**details.errors, "all": errors})
         if not judged and not self._sole_judge:
             return details
-        names = self.main.facts.names
-        upper = tuple(
-            judged_line(line, judged[sides_of(line)]) if sides_of(line) in judged else line
-            for line in details.upper
+        return judged_details(
+            details, judged, self.main.facts.names, self.ledger(None), sole=self._sole_judge
         )
-        shown = details.map and judged_map(details.map, judged, names)
-        details = replace(details, upper=upper, map=shown)
-        return by_ledger(details, self.ledger(None), names, learners=self._sole_judge)
 
     @property
     def placement(self) -> "Placement":

@@ -45,7 +45,7 @@ from conjoin.learners.paired import (
     repeats_for,
 )
 from conjoin.learners.rows import Learner, LearnerRows
-from conjoin.result.details import VERDICTS, Map
+from conjoin.result.details import VERDICTS, Details, Map, by_ledger
 from conjoin.result.values import (
     CROSS_VALIDATION,
     NOT_JUDGED,
@@ -349,6 +349,27 @@ def judged_alternative(line: Alternative, found: PairedVerdict | None) -> Altern
 def own_alternative(line: Alternative, name: str, ledger: Sequence[Merge]) -> Alternative:
     """Return a dataset's own cluster by the line of a ledger that joined the dataset."""
     return Alternative.own(line.cluster, name, first_joins(ledger)[name])
+
+
+def judged_details(
+    details: Details,
+    found: Mapping[Sides, PairedVerdict],
+    names: Sequence[str],
+    ledger: Sequence[Merge],
+    *,
+    sole: bool,
+) -> Details:
+    """Return figures of the report with the verdicts of the learner and of the ledger.
+
+    `sole`: the learner chose the clusters, so that no other verdict is about them.
+    """
+    upper = tuple(
+        judged_line(line, found[sides_of(line)]) if sides_of(line) in found else line
+        for line in details.upper
+    )
+    shown = details.map and judged_map(details.map, found, names)
+    details = replace(details, upper=upper, map=shown)
+    return by_ledger(details, ledger, names, learners=sole)
 
 
 def judged_map(shown: Map, found: Mapping[Sides, PairedVerdict], names: Sequence[str]) -> Map:

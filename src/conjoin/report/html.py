@@ -22,6 +22,7 @@ from conjoin.report.course import course_figure
 from conjoin.report.facts import facts
 from conjoin.report.learners import judged_note
 from conjoin.report.numbers import number, p_value, share, signed, unsigned
+from conjoin.report.strategies import ON_THESE_ROWS
 from conjoin.result.values import NOT_JUDGED
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "headline": sentences[0],
             "reasons": sentences[1:],
             "found_note": wording.clusters_note(found),
-            "on_these_rows": wording.ON_THESE_ROWS,
+            "on_these_rows": ON_THESE_ROWS,
             "models": wording.MODELS,
             "common_model": wording.common_model(found["learner"]),
             "cautions": [*found["cautions"], *details["cautions"]],

@@ -112,3 +112,18 @@ def _one(one: "Improvement", measure: Measure) -> dict[str, Any]:
 
 def _dataset(found: tuple[str, float] | None, measure: Measure) -> dict[str, Any] | None:
     return None if found is None else {"dataset": found[0], "percent": measure.percent(found[1])}
+
+
+# Why two intervals of one difference are not the same (`strategies.improvement`).
+ON_THESE_ROWS = (
+    "It is for these held-out rows; intervals in the first sentences are for a check on new rows, "
+    "in percent of the other model's error."
+)
+
+
+def behind_note(measure: Measure) -> str:
+    """Say what is in that column."""
+    return (
+        f"Behind the best: how much higher the {measure.short} is than that of the best strategy, "
+        f"± one standard error. {ON_THESE_ROWS}"
+    )

@@ -185,21 +185,6 @@ def behind_with_error(strategy: Facts) -> str:
     return f"{text.removesuffix(' %')} ± {spread:,.{decimals}f} %"
 
 
-# Why two intervals of one difference are not the same (`strategies.improvement`).
-ON_THESE_ROWS = (
-    "It is for these held-out rows; intervals in the first sentences are for a check on new rows, "
-    "in percent of the other model's error."
-)
-
-
-def behind_note(measure: Measure) -> str:
-    """Say what is in that column."""
-    return (
-        f"Behind the best: how much higher the {measure.short} is than that of the best strategy, "
-        f"± one standard error. {ON_THESE_ROWS}"
-    )
-
-
 def weight_in_words(weight: float | None) -> str:
     """Return the weight of a strategy in 'auto'; empty where it has none."""
     if not weight:

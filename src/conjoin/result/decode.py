@@ -15,7 +15,7 @@ from conjoin.models.newcomer import Prior
 from conjoin.moments import Basis
 from conjoin.result.arrays import plain_to_array
 from conjoin.result.common_model import CommonModel
-from conjoin.result.details import Details, Map
+from conjoin.result.details import Details, Map, by_ledger
 from conjoin.result.fits import Fit, Limits, LinearFit, LogisticFit
 from conjoin.result.placement import Placement, StrategyPrior
 from conjoin.result.scores import Bin, Scored, Scores
@@ -76,12 +76,18 @@ def score_from_plain(values: Mapping[str, Any]) -> PairScore:
     return PairScore(**plain)
 
 
-def details_from_plain(values: Mapping[str, Any] | None, names: Sequence[str]) -> Details | None:
-    """Return the figures of the report; None if the file has none."""
+def details_from_plain(
+    values: Mapping[str, Any] | None, names: Sequence[str], ledger: Sequence[Merge] | None = None
+) -> Details | None:
+    """Return the figures of the report; None if the file has none.
+
+    The `ledger` is given where a learner chose the clusters. Older files have verdicts by theory
+    here that it does not have.
+    """
     if values is None:
         return None
     refused = PairScore(float("nan"), False)
-    return Details(
+    found = Details(
         # Older files call the model for all the pooled one.
         errors={
             "all" if name == "pooled" else name: plain_to_array(array)
@@ -95,6 +101,7 @@ def details_from_plain(values: Mapping[str, Any] | None, names: Sequence[str]) -
         # Files of version 0.2 and before lack the weights; datasets counted the same by default.
         weights=plain_to_array(values["weights"]) if "weights" in values else np.ones(len(names)),
     )
+    return found if ledger is None else by_ledger(found, ledger, names, learners=True)
 
 
 def scores_from_plain(

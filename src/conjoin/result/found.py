@@ -115,13 +115,14 @@ def stability_to_plain(found: Stability | None) -> dict[str, Any] | None:
 
 
 def stability_from_plain(
-    values: Mapping[str, Any] | None, names: Sequence[str], shown: Sequence[int]
+    values: Mapping[str, Any] | None, names: Sequence[str], shown: Sequence[int] | None = None
 ) -> Stability | None:
     """Return the partitions of resamples, beside the clusters in use; None if the file has none."""
     if values is None:
         return None
     labels = plain_to_array(values["labels"]).astype(np.int64)
-    return Stability(tuple(names), labels, values["agreement"], np.array(shown, dtype=np.int64))
+    used = None if shown is None else np.array(shown, dtype=np.int64)
+    return Stability(tuple(names), labels, values["agreement"], used)
 
 
 def errors_from_plain(

@@ -24,7 +24,6 @@ from conjoin.result.decode import (
     score_from_plain,
     scores_from_plain,
 )
-from conjoin.result.details import by_ledger
 from conjoin.result.document import read_bytes, read_content, reason_of
 from conjoin.result.findings import Findings
 from conjoin.result.found import (
@@ -153,13 +152,11 @@ def _partition(content: Mapping[str, Any], objects: Sequence[Any]) -> Partition:
 
 def _analysis(content: Mapping[str, Any], names: Sequence[str], schema: Schema) -> StoredAnalysis:
     classes, features = schema.response.classes, len(schema.features)
-    details = details_from_plain(content.get("details"), names)
     ledger = tuple(
         merge_from_plain(line, names, score_from_plain(line["score"])) for line in content["ledger"]
     )
-    if details is not None and content["grouping"] == OF_LEARNER:
-        # Files of older versions have verdicts by theory here that the ledger does not have.
-        details = by_ledger(details, ledger, names, learners=True)
+    told = ledger if content["grouping"] == OF_LEARNER else None
+    details = details_from_plain(content.get("details"), names, told)
     return StoredAnalysis(
         strategy=content["strategy"],
         weights=content["weights"],
