@@ -381,6 +381,8 @@ def assign(
         typer.echo(f"{written[0]:,} rows with {columns_in_words(written[1])} written to {output}")
     if save is not None:
         typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
+    elif output is None:
+        typer.echo("Nothing was written; name a file for the new models with --save.")
 
 
 @app.command()
@@ -394,13 +396,15 @@ def explain(
     trust: Trust = None,
 ) -> None:
     """Say why a dataset is where it is, and what else is near."""
-    from conjoin.cli.show import show_dataset, show_json, show_partition
+    from conjoin.cli.show import show_assigned, show_dataset, show_json, show_partition
     from conjoin.report.facts import dataset_facts, facts
     from conjoin.result.load import load
 
     loaded = load(model, trusted=trust)
     if dataset is None:
         show_json(facts(loaded)) if as_json else show_partition(loaded, columns=True)
+    elif dataset in loaded.added:
+        show_assigned(loaded, dataset, as_json=as_json)
     else:
         _check_dataset(dataset, list(loaded.labels))
         found = dataset_facts(loaded, dataset)

@@ -17,7 +17,7 @@ from rich.text import Text
 from conjoin.cli.fitted import print_fitted
 from conjoin.cli.words import with_options
 from conjoin.report import wording
-from conjoin.report.assignment import MODELS, assigned_note, in_words
+from conjoin.report.assignment import MODELS, assigned_note, assignment_facts, in_words
 from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
 from conjoin.report.learners import bare_note, judged_note
@@ -341,3 +341,16 @@ def show_assignments(family: str, lines: Sequence[Mapping[str, Any]]) -> None:
         )
     print_fitted(console, table)
     _notes(console, [assigned_note(measure_of(family))])
+
+
+def show_assigned(result: "Partition", name: str, *, as_json: bool) -> None:
+    """Print what is known of a dataset that got its model after fitting."""
+    lines = assignment_facts(result, {name: result.added[name]})
+    if as_json:
+        show_json({"family": result.family, "datasets": lines})
+        return
+    print_text(
+        f"Dataset {name!r} was not there at fitting: assign gave it a model, with which predict "
+        "predicts its rows. No join was judged for it; for that, fit all datasets again."
+    )
+    show_assignments(result.family, lines)

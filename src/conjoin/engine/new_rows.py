@@ -36,8 +36,9 @@ def read_new(
     if is_source(new):
         named = [new] if not isinstance(new, (list, tuple)) else list(new)
         why = "which is learned from"
-        frame, names = read_with_names(result, named, by, query, why, unsafe_query=unsafe_query)
-        return collect_further(frame, names, schema)
+        found = read_with_names(result, named, by, query, why, unsafe_query=unsafe_query)
+        frame, names, what = found
+        return collect_further(frame, names, schema, what)
     if is_mapping_of_tables(new):
         stacked, roles = one_frame(new, replace(schema.roles, by=()))
         frame = in_memory(stacked)

@@ -113,8 +113,8 @@ def check_source(
     model: Partition, sources: Sequence[str | Path], *, query: str | None = None
 ) -> Check:
     """Check a model on files with known target."""
-    frame, names, target = read_labelled(model, sources, query)
-    return check_frame(model, frame, names, target)
+    frame, names, target, what = read_labelled(model, sources, query)
+    return check_frame(model, frame, names, target, what)
 
 
 def check_table(model: Partition, data: Any) -> Check:
@@ -129,10 +129,14 @@ def check_table(model: Partition, data: Any) -> Check:
 
 
 def check_frame(
-    model: Partition, frame: Any, names: Sequence[str | None], target: Sequence[Any]
+    model: Partition,
+    frame: Any,
+    names: Sequence[str | None],
+    target: Sequence[Any],
+    what: str = "data",
 ) -> Check:
     """Check a model on the rows of a frame, with the dataset and the target of each."""
-    rows = model.schema.extend(model.schema.encode(frame), names)
+    rows = model.schema.extend(model.schema.encode(frame, what), names)
     y = known_target(list(target), len(rows), model.schema.response)
     order = _order(model, frame)
     time = np.zeros(len(rows)) if order.time is None else order.time

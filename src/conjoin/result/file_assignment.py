@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from conjoin.errors import DataError, warn_caller
+from conjoin.result.assigning import assign, known_target
 from conjoin.result.file_prediction import find_names
 from conjoin.result.partition import Partition
 from conjoin.result.values import Assignment
@@ -36,9 +37,10 @@ def assign_source(
     a warning, and so are datasets that were there at fitting.
     """
     why = "from whose values a model of the new dataset is learned"
-    frame, names = read_with_names(model, sources, by, query, why, unsafe_query=unsafe_query)
+    frame, names, what = read_with_names(model, sources, by, query, why, unsafe_query=unsafe_query)
     target = model.schema.roles.target
-    return _assign_each(model, frame, names, _known(frame.get_column(target).to_list(), target))
+    known = _known(frame.get_column(target).to_list(), target)
+    return _assign_each(model, frame, names, known, what)
 
 
 def read_with_names(
@@ -49,8 +51,11 @@ def read_with_names(
     why: str,
     *,
     unsafe_query: bool = False,
-) -> tuple[Any, list[str | None]]:
-    """Return the rows of sources with a target, and the dataset of each; `why` it is needed."""
+) -> tuple[Any, list[str | None], str]:
+    """Return rows with a target, the dataset of each, and what the sources are called.
+
+    `why` says for what the target is needed.
+    """
     target = model.schema.roles.target
     opened = open_source(sources, by=tuple(by or ()), query=query, unsafe_query=unsafe_query)
     with opened as source, source.reading():
@@ -61,20 +66,20 @@ def read_with_names(
                 f"{close_match(target, columns)}"
             )
         frame = in_memory(to_frame(source.with_boolean_target(target).relation))
-        return frame, _names(model, source, frame, by)
+        return frame, _names(model, source, frame, by), source.description
 
 
 def read_labelled(
     model: Partition, sources: Sequence[str | Path], query: str | None = None
-) -> tuple[Any, list[str | None], list[Any]]:
-    """Return the rows of sources that have a target, the dataset of each, and the targets."""
+) -> tuple[Any, list[str | None], list[Any], str]:
+    """Return rows of sources with a target, their datasets and targets, and the sources' name."""
     why = "with which predictions are compared"
-    frame, names = read_with_names(model, sources, None, query, why)
+    frame, names, what = read_with_names(model, sources, None, query, why)
     target = model.schema.roles.target
     known = _known(frame.get_column(target).to_list(), target)
     kept = frame.filter(known.tolist())
     some = [name for name, there in zip(names, known) if there]
-    return kept, some, _values(kept, target, model)
+    return kept, some, _values(kept, target, model), what
 
 
 def _names(
@@ -108,7 +113,11 @@ def _known(values: list[Any], target: str) -> np.ndarray[Any, Any]:
 
 
 def _assign_each(
-    model: Partition, frame: Any, names: list[str | None], known: np.ndarray[Any, Any]
+    model: Partition,
+    frame: Any,
+    names: list[str | None],
+    known: np.ndarray[Any, Any],
+    what: str,
 ) -> dict[str, Assignment]:
     """Return an assignment for each new dataset, in natural order."""
     own_names = np.array(names, dtype=object)
@@ -133,12 +142,12 @@ def _assign_each(
             f"{quoted(seen)} {'were' if len(seen) > 1 else 'was'} there at fitting and "
             f"{'keep their models' if len(seen) > 1 else 'keeps its model'}."
         )
-    target = model.schema.roles.target
-    found = {}
-    for name in new:
-        part = frame.filter(((own_names == name) & known).tolist())
-        found[name] = model.assign(part.to_native(), _values(part, target, model))
-    return found
+    taken = known & np.array([name in new for name in names], dtype=bool)
+    kept, own = frame.filter(taken.tolist()), own_names[taken]
+    response, values = model.schema.response, _values(kept, model.schema.roles.target, model)
+    rows = model.predictor.encode_new(kept.to_native(), what)
+    y = known_target(values, len(rows), response)
+    return {name: assign(model, rows[own == name], y[own == name]) for name in new}
 
 
 def _values(part: Any, target: str, model: Partition) -> list[Any]:

@@ -120,12 +120,20 @@ class _Rows:
 
     def batches(self) -> Generator[_Batch, None, None]:
         """Yield rows of the table, rows of features, and the names of their datasets."""
+        schema, what = self.model.schema, self.source.description
+        dates = self._date_formats  # before the reader: a connection answers one query at a time
         with closing(read_batches(self.source.relation, BATCH_ROWS)) as tables:
             for table in tables:
                 frame = in_memory(to_frame(table))
-                rows = self.model.schema.encode(frame, self.source.description)
+                rows = schema.encode(frame, what, dates)
                 names = self._names(table, frame)
                 yield table, self.model.schema.extend(rows, names), names
+
+    @cached_property
+    def _date_formats(self) -> dict[str, str]:
+        """How dates are written as text: the same in all batches."""
+        frame = to_frame(self.source.relation)
+        return self.model.schema.date_formats(frame, self.source.description)
 
     def _names(self, table: pa.Table, frame: object) -> list[str | None]:
         if self.name_column is None:

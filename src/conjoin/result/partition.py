@@ -237,6 +237,11 @@ class Partition(Plots, Learners, Predictions):
         DataError
             If there is no such dataset.
         """
+        if str(name) in self.added:
+            raise DataError(
+                f"Dataset {name!r} was not there at fitting, so no join was judged for it; its "
+                f"model and clusters are in added[{str(name)!r}]. For joins fit all datasets again."
+            )
         if str(name) not in self.labels:
             raise DataError(
                 f"Dataset {name!r} was not there at fitting; known are {quoted(list(self.labels))}."

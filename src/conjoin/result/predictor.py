@@ -141,12 +141,14 @@ class Predictor:
     added: Mapping[str, Fit] = field(default_factory=dict)
     members: Sequence[Sequence[str]] = ()
 
-    def encode(self, X: Any, dataset: Any = None) -> tuple[FloatArray, list[str | None]]:
+    def encode(
+        self, X: Any, dataset: Any = None, what: str = "X"
+    ) -> tuple[FloatArray, list[str | None]]:
         """Return the features of rows, and the name of each row's dataset (None if unknown)."""
         if is_table(X):
             by = self.schema.roles.by if dataset is None else ()
-            frame = in_memory(to_frame(X, "X", wanted={*self.schema.columns, *by}))
-            rows = self.schema.encode(frame)
+            frame = in_memory(to_frame(X, what, wanted={*self.schema.columns, *by}))
+            rows = self.schema.encode(frame, what)
             if dataset is None:
                 found = dataset_names(frame, by)
                 return self.schema.extend(rows, found), found
@@ -160,12 +162,12 @@ class Predictor:
         names = _names_of_rows(dataset, len(rows))
         return self.schema.extend(rows, names), names
 
-    def encode_new(self, X: Any) -> FloatArray:
+    def encode_new(self, X: Any, what: str = "X") -> FloatArray:
         """Return the features of rows of a dataset that was not there at fitting."""
         name = "new"
         while name in self.datasets:
             name += "_"
-        return self.encode(X, name)[0]
+        return self.encode(X, name, what)[0]
 
     def predict(
         self,

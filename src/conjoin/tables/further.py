@@ -25,9 +25,14 @@ from conjoin.text import quoted
 
 
 def collect_further(
-    frame: nw.DataFrame[Any], names: Sequence[str | None], schema: Schema
+    frame: nw.DataFrame[Any],
+    names: Sequence[str | None],
+    schema: Schema,
+    what: str = "NEW",
 ) -> DatasetCollection:
     """Return further rows with the features of a schema, sorted by dataset.
+
+    `what` names the table in messages.
 
     Raises
     ------
@@ -39,11 +44,11 @@ def collect_further(
         raise no_rows()
     for role, name in (("target", roles.target), ("weights", roles.weights)):
         if name is not None and name not in frame.columns:
-            raise DataError(f"NEW lacks the {role} {name!r}; {close_match(name, frame.columns)}")
-    y, w = _numbers(frame, roles.target), None
+            raise DataError(f"{what} lacks the {role} {name!r}; {close_match(name, frame.columns)}")
+    y, w = _numbers(frame, roles.target, what), None
     known = ~np.isnan(y) & np.array([name is not None for name in names], dtype=bool)
     if roles.weights:
-        w = _numbers(frame, roles.weights)
+        w = _numbers(frame, roles.weights, what)
         known &= ~np.isnan(w)
     warn_unknown_rows(int((~known).sum()), len(frame), roles)
     kept = frame.filter(known.tolist())
@@ -51,8 +56,8 @@ def collect_further(
     order = natural_order(sorted(set(some)))
     position = {name: k for k, name in enumerate(order)}
     codes = np.array([position[name] for name in some], dtype=np.int64)
-    _warn_of_constants(kept, schema)
-    X, y = schema.encode(kept, "NEW"), y[known]
+    _warn_of_constants(kept, schema, what)
+    X, y = schema.encode(kept, what), y[known]
     if not np.isfinite(y).all():
         raise DataError(f"Target {roles.target!r} is infinite in a new row; correct or drop it.")
     rows = EncodedRows(X, y, None if w is None else w[known], order, codes, np.flatnonzero(known))
@@ -74,7 +79,7 @@ def _sorted(rows: EncodedRows, schema: Schema) -> DatasetCollection:
     )
 
 
-def _numbers(frame: nw.DataFrame[Any], name: str) -> FloatArray:
+def _numbers(frame: nw.DataFrame[Any], name: str, what: str) -> FloatArray:
     """Return a column of numbers, nan where it is missing."""
     try:
         column = with_castable_types(frame.select(name), [name])
@@ -83,20 +88,20 @@ def _numbers(frame: nw.DataFrame[Any], name: str) -> FloatArray:
     except Exception:
         kind = frame.collect_schema()[name]
         raise DataError(
-            f"Column {name!r} of NEW was a number at fitting, but now it is {kind}; give it the "
+            f"Column {name!r} of {what} was a number at fitting, but now it is {kind}; give it the "
             "same type."
         ) from None
     return found
 
 
-def _warn_of_constants(frame: nw.DataFrame[Any], schema: Schema) -> None:
+def _warn_of_constants(frame: nw.DataFrame[Any], schema: Schema, what: str) -> None:
     """Warn of columns that had one value before, and have another now: they stay left out."""
     constant = set(schema.constant)
     found = []
     for e in schema.encodings:
         if not (isinstance(e, Number) and e.name in constant and e.name in frame.columns):
             continue
-        values = _numbers(frame, e.name)
+        values = _numbers(frame, e.name, what)
         if np.any(values[~np.isnan(values)] != e.fill):
             found.append(e.name)
     if found:

@@ -65,7 +65,7 @@ def date_format(texts: Sequence[str]) -> str | None:
     True
     """
     some = texts[:: max(1, len(texts) // MOST_DATES_TRIED)]
-    return next((f for f in FORMATS if all_fit(some, f) and _all_fit_in_arrow(texts, f)), None)
+    return next((f for f in FORMATS if all_fit(some, f) and fits_in_arrow(texts, f)), None)
 
 
 def usual_date_format(counts: Mapping[str, int]) -> tuple[str | None, tuple[str, ...]]:
@@ -113,6 +113,7 @@ def all_fit(texts: Sequence[str], format: str) -> bool:
     return True
 
 
-def _all_fit_in_arrow(texts: Sequence[str], format: str) -> bool:
+def fits_in_arrow(texts: Sequence[str], format: str) -> bool:
+    """Say whether Arrow reads all texts as dates of a format; it also accepts 31 February."""
     found = pc.strptime(pa.array(texts, pa.string()), format, "us", error_is_null=True)
     return int(found.null_count) == 0

@@ -14,6 +14,7 @@ import numpy as np
 from conjoin._typing import FloatArray
 from conjoin.errors import DataError
 from conjoin.families import Response
+from conjoin.tables.dates import formats_of, no_date, with_dates
 from conjoin.tables.encoding import (
     Category,
     Date,
@@ -27,7 +28,7 @@ from conjoin.tables.encoding import (
     present,
     to_plain,
 )
-from conjoin.tables.frame import pieces, with_castable_types
+from conjoin.tables.frame import Frame, pieces, with_castable_types
 from conjoin.tables.parse import all_fit, is_number
 from conjoin.tables.roles import Roles, close_match
 
@@ -102,25 +103,40 @@ class Schema:
             if name not in self.constant
         ]
 
-    def encode(self, frame: nw.DataFrame[Any], what: str = "X") -> FloatArray:
-        """Return the features of rows in memory, shape (rows, features)."""
-        return self.represent(self.encode_inputs(frame, what))
+    def encode(
+        self,
+        frame: nw.DataFrame[Any],
+        what: str = "X",
+        dates: Mapping[str, str] | None = None,
+    ) -> FloatArray:
+        """Return the features of rows in memory, shape (rows, features).
 
-    def encode_inputs(self, frame: nw.DataFrame[Any], what: str = "X") -> FloatArray:
-        """Return the numbers that columns become, shape (rows, inputs)."""
+        `dates` are the `date_formats` of a larger table of which the rows are a part.
+        """
+        return self.represent(self.encode_inputs(frame, what, dates))
+
+    def encode_inputs(
+        self,
+        frame: nw.DataFrame[Any],
+        what: str = "X",
+        dates: Mapping[str, str] | None = None,
+    ) -> FloatArray:
+        """Return the numbers that columns become, shape (rows, inputs); `dates` as in `encode`."""
         known = frame.columns
         absent = [name for name in self.columns if name not in known]
         if absent:
             raise DataError(f"{what} lacks column {absent[0]!r}; {close_match(absent[0], known)}")
+        formats = self.date_formats(frame, what) if dates is None else dates
+        frame = with_dates(frame, self.encodings, formats)
         kinds = {e.name: e.kind for e in self.encodings if e.name in self.columns}
         numbers = [name for name, kind in kinds.items() if kind in ("number", "flag")]
         numbers += [e.name for e in self.encodings if isinstance(e, Category) and e.number]
-        dates = [name for name, kind in kinds.items() if kind == "date"]
+        days = [name for name, kind in kinds.items() if kind == "date"]
         for e in self.encodings:
             if isinstance(e, Vector) and e.name in self.columns:
                 _check_length(frame.get_column(e.name), len(e.fill), what)
         ready = self._ready(frame)
-        selected = self.select(with_castable_types(frame, numbers, dates), what, set(ready))
+        selected = self.select(with_castable_types(frame, numbers, days), what, set(ready))
         rows = np.empty((len(frame), len(self.inputs)))
         for name in self.inputs:
             if name not in ready:
@@ -132,6 +148,10 @@ class Schema:
             fault = "an infinite value" if infinite else "a value that is neither true nor false"
             raise DataError(f"Column {self.inputs[j]!r} of {what} has {fault}; correct or drop it.")
         return rows
+
+    def date_formats(self, frame: Frame, what: str = "X") -> dict[str, str]:
+        """Return how columns of text write dates that were no text at fitting."""
+        return formats_of(frame, self.encodings, what, self.columns)
 
     def _ready(self, frame: nw.DataFrame[Any]) -> dict[str, list[FloatArray]]:
         """Return columns of numbers in which nothing is missing: they are inputs as they are.
@@ -168,10 +188,12 @@ class Schema:
                 frame.select(*e.expressions())
             except Exception:
                 written = f" written as {e.format}" if isinstance(e, Date) and e.format else ""
+                step = "give it the same type."
+                if isinstance(e, Date) and not e.format and types[e.name] == nw.String:
+                    step = "write dates like 2024-01-31, and leave missing ones empty."
                 return (
                     f"Column {e.name!r} of {what} was {KIND_WORDS[e.kind]}{written} at fitting, "
-                    f"but now it is {types[e.name]}{_such_as(frame, e)}; give it "
-                    "the same type."
+                    f"but now it is {types[e.name]}{_such_as(frame, e)}; {step}"
                 )
         return (
             f"The columns of {what} differ from those at fitting: {str(error).splitlines()[0]}; "
@@ -261,6 +283,8 @@ def _such_as(frame: Any, encoding: Encoding) -> str:
     if isinstance(encoding, Date) and encoding.format:
         odd = [v for v in odd if not all_fit([str(v)], encoding.format)]
         odd = [v for v in odd if str(v).strip() not in encoding.odd]
+    elif isinstance(encoding, Date) and values and all(isinstance(v, str) for v in values):
+        odd = [no_date(values)]
     examples = odd or values
     return f" with values such as {examples[0]!r}" if examples else ""
 
