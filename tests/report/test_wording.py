@@ -43,7 +43,7 @@ def test_distances_to_the_best_strategy():
         return wording.behind_with_error(one), wording.behind_interval(one)
 
     assert words(1.74) == ("1.7 ± 0.5 %", "1.2 % to 2.2 %")
-    assert words(0.2) == ("0.2 ± 0.5 %", "0.0 % to 0.7 %")
+    assert words(0.2) == ("0.2 ± 0.5 %", "−0.3 % to 0.7 %")
     assert words(107.9, 23.3) == ("108 ± 23 %", "84.6 % to 131 %")
     assert words(5000.0) == ("51 times", "")
     assert words(0.0) == ("best", "")

@@ -169,11 +169,11 @@ def behind_in_words(strategy: Facts) -> str:
 
 
 def behind_interval(strategy: Facts) -> str:
-    """Return the interval of that percentage, which is never negative; empty for the best."""
+    """Return the interval of that percentage, which can begin below 0; empty for the best."""
     low, high = strategy["percent_interval"]
     if low is None or high is None or not 0 < strategy["percent"] <= MOST_BEHIND:
         return ""
-    return f"{signed(max(low, 0.0)).lstrip('+')} to {signed(high).lstrip('+')}"
+    return f"{signed(low).lstrip('+')} to {signed(high).lstrip('+')}"
 
 
 def behind_with_error(strategy: Facts) -> str:
