@@ -87,8 +87,8 @@ KEPT_NOTE = (
 )
 ONE_CLUSTER_NOTE = "There is one cluster, so 'clusters' and 'pooled' are the same model."
 ONE_LEARNER_NOTE = (
-    "There is one cluster, so 'clusters' is one model of the learner for all datasets, which knows "
-    "their names. 'pooled' is one line for all."
+    "There is one cluster, so 'clusters' is one line for all in the columns and the learner's "
+    "prediction, which knows the names. 'pooled' is one line in the columns alone."
 )
 
 
