@@ -1,6 +1,6 @@
 """What only the page shows, as plain values: `facts(result, details=True)["details"]`.
 
-A result enters; tree, map, coefficients, clusters and datasets with reasons, cautions about
+A result enters; tree, map, coefficients, clusters and datasets with reasons, hints on
 columns, settings and versions leave. Figures come from the result and its details; nothing is
 fitted or judged here. What a model file lacks is None, and the page says so.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.report import again, wording
-from conjoin.report.cautions import data_cautions
+from conjoin.report.cautions import data_hints
 from conjoin.report.coefficients import coefficient_facts
 from conjoin.report.common_model import common_facts
 from conjoin.report.course import course_facts
@@ -49,7 +49,7 @@ def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
         "coefficients": coefficient_facts(view, panels) if several else None,
         "probabilities": page_scores(result.classes, scored) if result.classes else None,
         "datasets": _datasets(view),
-        "cautions": data_cautions(result, view.details),
+        "hints": data_hints(result, view.details),
         "settings": again.settings_in_words(result),
         "versions": again.versions(),
         "commands": again.commands(result),
