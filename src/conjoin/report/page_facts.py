@@ -17,7 +17,6 @@ from conjoin.report.cautions import data_hints
 from conjoin.report.coefficients import coefficient_facts
 from conjoin.report.common_model import common_facts
 from conjoin.report.course import course_facts
-from conjoin.report.learners import verdict_in_words
 from conjoin.report.measure import Measure, page_words
 from conjoin.report.numbers import finite, mean, percent_change
 from conjoin.report.probabilities import page_scores
@@ -137,7 +136,7 @@ def _datasets(view: View) -> dict[str, dict[str, Any]]:
             "decision": wording.decision(others, 3),
             "reason": wording.brief_reason(own, other, view.measure),
             "verdict": own["verdict"] if own else None,
-            "verdict_words": verdict_in_words(own) if own else None,
+            "verdict_words": wording.brief_verdict(own) if own else None,
             "runner_up": other and _runner_up(other, view.measure),
         }
     return found
@@ -146,7 +145,7 @@ def _datasets(view: View) -> dict[str, dict[str, Any]]:
 def _runner_up(other: dict[str, Any], measure: Measure) -> dict[str, Any]:
     """Return the best other cluster with words for its effect and its verdict."""
     effect = wording.brief_effect(other["percent"], measure, other["judged_by"])
-    return {**other, "effect": effect, "verdict_words": verdict_in_words(other)}
+    return {**other, "effect": effect, "verdict_words": wording.brief_verdict(other)}
 
 
 def _own_and_other(

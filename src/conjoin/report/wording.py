@@ -299,6 +299,11 @@ def brief_effect(percent: float | None, measure: Measure, judged_by: str = "") -
     return f"{'lowers' if percent >= 0 else 'raises'} the {measure.name} by {unsigned(percent)}"
 
 
+def brief_verdict(line: Facts) -> str:
+    """Return a verdict for a table cell, or that there is none."""
+    return verdict_in_words(line)
+
+
 def merge_in_words(merge: Facts, unit: str) -> list[str]:
     """Say what a fork of the merge tree shows, line by line; `unit` is that of gains."""
     percent, gain, (low, high) = merge["percent"], merge["gain"], merge["interval"]
