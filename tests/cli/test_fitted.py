@@ -7,6 +7,7 @@ from rich.console import Console
 
 from conjoin.cli.fitted import print_fitted, shared_widths
 from conjoin.cli.show import _ledger, _strategies, _table
+from conjoin.report.measure import measure_of
 from tests.report.test_headline import strategy
 
 NAMES = ["Massachusetts General Hospital", "Sankt-Georgs-Krankenhaus", "3"]
@@ -25,7 +26,7 @@ def ledger():
         "why": "joined: better together",
     }  # fmt: skip
     other = {**line, "left": ["b"], "right": ["a" * 30], "verdict": "join", "judged_by": "cv"}
-    return _ledger([line, other], learned=True)
+    return _ledger([line, other], measure_of("gaussian"), learned=True)
 
 
 def test_a_ledger_is_readable_in_80_columns():

@@ -5,18 +5,30 @@ import numpy as np
 import conjoin
 from conjoin.report.cautions import none
 from conjoin.report.facts import facts
+from conjoin.report.html import render
 from tests.report import results
 
 
 def test_odd_columns_and_noise():
-    text = " ".join(facts(results.odd(), details=True)["details"]["cautions"])
+    text = " ".join(facts(results.odd(), details=True)["details"]["hints"])
     assert "1 column is a sum of other columns. Its coefficient has no meaning alone" in text
     assert "wild: values very far from the others (up to" in text
     assert "set 5: residuals more than three times as large" in text
 
 
+def test_cautions_are_the_same_on_every_face_and_the_page_names_the_rest_hints():
+    found = facts(results.odd(), details=True)
+    found["cautions"] = ["One caution."]
+    page = render(found)
+    assert 'Read the caution <a href="#cautions">' in page
+    cautions, hints = page.split("<h3>Hints on the data, only on this page</h3>")
+    assert "<li>One caution.</li>" in cautions and "column is a sum" not in cautions
+    assert "1 column is a sum of other columns" in hints
+    assert "hints below" in render({**found, "cautions": []})
+
+
 def test_the_noise_of_classes_is_not_named():
-    found = facts(results.choices(2), details=True)["details"]["cautions"]
+    found = facts(results.choices(2), details=True)["details"]["hints"]
     assert not [text for text in found if "residuals" in text]
 
 

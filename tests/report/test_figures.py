@@ -26,6 +26,12 @@ def test_a_strategy_far_off_does_not_press_the_others_together():
     assert 'class="dot other"' in behind_dot(lines[1], dot_end)
 
 
+def test_an_interval_that_begins_below_zero_crosses_the_line_of_zero():
+    one = {**line(1.0, 0.1), "percent_interval": [-0.7, 0.8]}
+    assert 'class="whisker" d="M4' in behind_dot(one, 1.0)  # the line of zero is at 8
+    assert 'class="whisker" d="M8' in behind_dot({**one, "percent_interval": [0.0, 0.8]}, 1.0)
+
+
 def test_an_error_that_is_not_known_is_not_drawn():
     unknown = line(None, None)
     assert error_bar(unknown, 1.0) == behind_dot(unknown, 1.0) == ""

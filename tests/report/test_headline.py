@@ -208,6 +208,16 @@ def test_winners_that_are_not_there():
     )
 
 
+def test_no_percentage_of_an_error_next_to_0():
+    lost = {"dataset": "S08", "percent": 3.7e9, "separate_next_to_0": True}
+    one = {"lower": 3, "higher": 1, "winner": None, "loser": lost}
+    assert winners_in_words(one, 4).endswith(
+        "1 a higher one (most: 'S08', whose separate error is next to 0)."
+    )
+    far = {**one, "loser": {**lost, "percent": 1900.0, "separate_next_to_0": False}}
+    assert winners_in_words(far, 4).endswith("1 a higher one (most: 'S08', 20 times as high).")
+
+
 def test_shaky_clusters_are_in_the_first_sentence():
     shaky = {"stability": {"shaky": True, "agreement": 0.314}}
     first = headline({**given("auto", **USUAL), **shaky})[0]

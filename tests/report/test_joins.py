@@ -6,6 +6,7 @@ import pytest
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.joins import (
     REASONS,
+    WHY,
     has_fewer,
     join_facts,
     join_kind,
@@ -13,9 +14,11 @@ from conjoin.report.joins import (
     share_together,
     stability_facts,
     stability_in_words,
+    unknown_join,
 )
 from conjoin.report.view import View
 from conjoin.result.stability import Stability
+from conjoin.result.values import NOT_JUDGED
 from tests.report import results
 
 
@@ -39,6 +42,23 @@ def test_a_reason_does_not_deny_the_number_beside_it():
     assert kind(-2.0, joined=False) == "despite"
     assert kind(None, verdict="apart") == "worse"
     assert kind(None, joined=False, verdict="apart") == "apart"
+
+
+@pytest.mark.parametrize(("joined", "way"), [(True, -1.0), (False, 1.0)])
+def test_a_gain_of_the_other_sign_is_named(joined, way):
+    found = {"change": 3 * way, "change_standard_error": 1.0, "gain": way}
+    kind = join_kind(found, joined=joined, verdict="undecided")
+    assert kind == ("better held out" if joined else "worse held out")
+    assert "held-out rows" in WHY[kind] and "although the gain" in REASONS[kind]
+    agrees = {**found, "gain": -way}
+    assert join_kind(agrees, joined=joined, verdict="undecided") == (
+        "better" if joined else "apart"
+    )
+
+
+def test_joins_that_nobody_judged_say_so_in_long_ledgers():
+    one = unknown_join(joined=True, verdict="undecided", judged_by=NOT_JUDGED)
+    assert one["reason"].endswith("this join was not judged alone.")
 
 
 @pytest.mark.parametrize("result", [results.hostile, results.counts, lambda: results.choices(2)])

@@ -1,10 +1,12 @@
 """Errors of strategies and comparisons as plain values."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
-from conjoin.report.strategies import improvement_facts, plain_name, strategy_facts
+from conjoin.report.measure import measure_of
+from conjoin.report.strategies import _loser, improvement_facts, plain_name, strategy_facts
 from conjoin.strategies import SEARCHED
 from tests.report import results
 
@@ -35,3 +37,14 @@ def test_log_losses_are_shown_as_they_are():
 def test_the_fair_name_of_plain_clusters():
     assert plain_name({"clusters": 1}) == "clusters"
     assert plain_name({"clusters": 1, SEARCHED: 2}) == SEARCHED
+
+
+def test_a_separate_error_next_to_0_is_marked():
+    one = SimpleNamespace(error=1e-4)
+    result = SimpleNamespace(
+        coefficients={"S08": one}, errors={"separate": SimpleNamespace(error=1)}
+    )
+    measure = measure_of("gaussian")
+    assert _loser(("S08", 1e14), measure, result)["separate_next_to_0"]
+    assert not _loser(("S08", 3.0), measure, result)["separate_next_to_0"]
+    assert _loser(None, measure, result) is None

@@ -43,7 +43,8 @@ def test_distances_to_the_best_strategy():
         return wording.behind_with_error(one), wording.behind_interval(one)
 
     assert words(1.74) == ("1.7 ± 0.5 %", "1.2 % to 2.2 %")
-    assert words(0.2) == ("0.2 ± 0.5 %", "0.0 % to 0.7 %")
+    assert words(0.2) == ("0.2 ± 0.5 %", "−0.3 % to 0.7 %")
+    assert words(0.47) == ("0.5 ± 0.5 %", "−0.03 % to 1.0 %")
     assert words(107.9, 23.3) == ("108 ± 23 %", "84.6 % to 131 %")
     assert words(5000.0) == ("51 times", "")
     assert words(0.0) == ("best", "")
@@ -99,3 +100,20 @@ def test_short_words_name_the_clusters():
         "Clusters: 2 models for 3 datasets ({d1, d2}, {d3}). Predictions use strategy 'auto'. See "
         "errors, ledger() and report(path) for the evidence."
     )
+
+
+def test_a_join_that_nobody_judged_has_no_too_few_rows():
+    measure, line = measure_of("gaussian"), {"gain": None, "percent": None, "verdict": "undecided"}
+    unjudged, few = {**line, "judged_by": "none"}, {**line, "judged_by": "theory"}
+    assert wording.brief_reason(unjudged, None, measure) == "one model predicts best"
+    assert wording.brief_effect(None, measure, "none") == "no estimate"
+    classes = measure_of("logistic")
+    assert wording.brief_reason(few, None, classes).startswith(
+        "too few rows or too few of the rarer class"
+    )
+    fork = {"left": "a", "right": "b", "interval": [None, None], "together": None, "reason": "."}
+    text = wording.merge_in_words({**unjudged, **fork, "few": ""}, "squared error")
+    assert text[1:3] == ["gain not known: not judged", "verdict: not judged"]
+    nearest = {**unjudged, "own": False, "datasets": ["b"]}
+    found = {"dataset": "a", "family": "gaussian", "members": ["a"], "alternatives": [nearest]}
+    assert wording.reason(found).endswith("cluster is {b}. Joining it was not judged.")

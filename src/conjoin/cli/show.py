@@ -22,7 +22,7 @@ from conjoin.report.facts import comparison_facts, facts
 from conjoin.report.joins import share_together
 from conjoin.report.learners import bare_note, judged_note
 from conjoin.report.ledger_notes import gain_note, ledger_notes
-from conjoin.report.measure import error_text, measure_of
+from conjoin.report.measure import Measure, error_text, measure_of
 from conjoin.report.strategies import behind_note
 from conjoin.result.values import NOT_JUDGED, THEORY
 from conjoin.text import listed, printable
@@ -64,12 +64,12 @@ def show_partition(result: "Partition", *, columns: bool = False) -> None:
     _section(console, "Clusters, one model each", _clusters(found))
     if found["stability"]:
         _notes(console, [found["stability"]["words"]])
-    lines = _ledger(found["ledger"], learned=found["learner"] != "linear")
+    measure = measure_of(found["family"])
+    lines = _ledger(found["ledger"], measure, learned=found["learner"] != "linear")
     _section(console, "Ledger of joins", lines)
     hidden = found["steps"] - len(found["ledger"])
     if hidden > 0:
         console.print(_text(f"... and {hidden:,} more steps; --json prints all."))
-    measure = measure_of(found["family"])
     _notes(console, ledger_notes(found["ledger"], measure, found["learner"]))
     bar = BAR_WIDTH if console.width >= PLAIN_WIDTH else NARROW_BAR
     _section(console, f"Strategies ('{found['strategy']}' is used)", _strategies(found, bar))
@@ -239,7 +239,7 @@ def _is_unicode() -> bool:
     return (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
 
 
-def _ledger(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
+def _ledger(lines: Sequence[Mapping[str, Any]], measure: Measure, *, learned: bool) -> Table:
     numbers = ("gain", "interval")
     head = ("verdict", "decision and reason")
     table = _table("join", "with", *numbers, *head, right=numbers)
@@ -249,7 +249,7 @@ def _ledger(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
         table.add_row(
             _text(listed(line["left"], MOST_JOINED_SHOWN)),
             _text(listed(line["right"], MOST_JOINED_SHOWN)),
-            *_gain(line),
+            *_gain(line, measure),
             verdict,
             line["why"],
         )
@@ -264,10 +264,10 @@ def _verdict(verdict: str, judged_by: str = "") -> Text:
     return Text(words, VERDICT_STYLES.get(verdict, ""))
 
 
-def _gain(line: Mapping[str, Any]) -> tuple[str, str]:
+def _gain(line: Mapping[str, Any], measure: Measure) -> tuple[str, str]:
     """Return a gain and its interval as text."""
     gain, (low, high) = line["gain"], line["interval"]
-    ends = "too few rows" if line["too_few_rows"] else ""
+    ends = measure.few if line["too_few_rows"] else ""
     if low is not None and high is not None:
         ends = f"{low:+.3g} to {high:+.3g}"
     elif low is not None or high is not None:
@@ -281,7 +281,7 @@ def show_dataset(found: Mapping[str, Any]) -> None:
     console.print(_text(found["reason"], "bold"), soft_wrap=True)
     if found["alternatives"]:
         learner, lines = found["learner"], found["alternatives"]
-        table = _alternatives(lines, learned=learner != "linear")
+        table = _alternatives(lines, measure, learned=learner != "linear")
         _section(console, "Joining it with a cluster", table)
         _notes(console, [gain_note(measure), judged_note(lines, learner)])
     table = _table("model", measure.head, right=(measure.head,))
@@ -307,14 +307,14 @@ def show_dataset(found: Mapping[str, Any]) -> None:
         _notes(console, [wording.log_odds_note(found["classes"])])
 
 
-def _alternatives(lines: Sequence[Mapping[str, Any]], *, learned: bool) -> Table:
+def _alternatives(lines: Sequence[Mapping[str, Any]], measure: Measure, *, learned: bool) -> Table:
     numbers = ("gain", "interval")
     table = _table("cluster", "datasets", *numbers, "verdict", right=numbers)
     for line in lines:
         table.add_row(
             f"{line['number']}{' (its own)' if line['own'] else ''}",
             _text(listed(line["datasets"])),
-            *_gain(line),
+            *_gain(line, measure),
             _verdict(line["verdict"], line["judged_by"] if learned else ""),
         )
     return table

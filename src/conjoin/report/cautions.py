@@ -1,7 +1,7 @@
 """Cautions: what a reader should know before trusting a result, and the sentences that say it.
 
-A result enters, a list of sentences leaves. `cautions` needs errors only; `data_cautions` needs the
-details of the page, which take longer to find.
+A result enters, a list of sentences leaves. `cautions` needs errors only, and every face has them.
+`data_hints` needs the details of the page, which take longer to find, so only the page has them.
 """
 
 import math
@@ -84,8 +84,8 @@ def _far_ahead(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def data_cautions(result: "Partition", details: Details | None) -> list[str]:
-    """Return cautions about columns and noise; none where a model file has no details."""
+def data_hints(result: "Partition", details: Details | None) -> list[str]:
+    """Return hints on columns and noise, for the page; none where a model file has no details."""
     if details is None:
         return []
     found = []
@@ -180,8 +180,13 @@ def _noisy(names: Sequence[str]) -> str:
     )
 
 
-def none(*, outliers: bool) -> str:
+def none(*, outliers: bool, hints: bool = False) -> str:
     """Say that there is no caution; gross errors are named at the top of the page."""
+    if hints:
+        return (
+            "None: every dataset has more rows than features, and no row is a copy of another. The "
+            "hints below are on columns and noise."
+        )
     far = "gross errors are named at the top" if outliers else "no value is very far from the rest"
     return (
         "None: every dataset has more rows than features, no row is a copy of another, no column "

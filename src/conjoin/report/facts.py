@@ -262,7 +262,13 @@ def _alternative(result: "Partition", view: View, name: str, line: "Alternative"
         **_interval(line.interval),
         "judged_by": line.judged_by,
         **join_facts(
-            view, [name], others, joined=own, verdict=line.verdict, judged_by=line.judged_by
+            view,
+            [name],
+            others,
+            joined=own,
+            verdict=line.verdict,
+            judged_by=line.judged_by,
+            gain=line.gain,
         ),
     }
 

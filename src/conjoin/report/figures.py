@@ -74,7 +74,7 @@ def behind_dot(line: dict[str, Any], most: float) -> str:
         return svg(width, 20, shape, "dots")
     low, high = line["percent_interval"]
     kind = "chosen" if line["in_use"] else "other"
-    shape += f'<path class="whisker" d="M{px(x(max(low, 0.0)))} 10H{px(x(high))}"/>'
+    shape += f'<path class="whisker" d="M{px(x(low))} 10H{px(x(high))}"/>'
     shape += f'<circle class="dot {kind}" cx="{px(x(line["percent"]))}" cy="10" r="4.5"/>'
     return svg(width, 20, shape, "dots")
 

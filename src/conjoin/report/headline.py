@@ -17,6 +17,7 @@ from conjoin.report.paper_answer import (
 )
 from conjoin.report.strategies import plain_name
 from conjoin.report.wording import (
+    MOST_BEHIND,
     Facts,
     change,
     comparison_in_words,
@@ -316,7 +317,12 @@ def winners_in_words(one: Facts, datasets: int) -> str:
 
 
 def _dataset(one: dict[str, Any], way: str) -> str:
-    return f"'{listed([one['dataset']])}', {unsigned(one['percent'])} {way}"
+    name, percent = f"'{listed([one['dataset']])}'", one["percent"]
+    if one.get("separate_next_to_0") or percent is None:
+        return f"{name}, whose separate error is next to 0"
+    if percent > MOST_BEHIND:
+        return f"{name}, {1 + percent / 100:,.0f} times as high"
+    return f"{name}, {unsigned(percent)} {way}"
 
 
 def _what_predicts(facts: Facts) -> list[str]:

@@ -52,8 +52,9 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "on_these_rows": ON_THESE_ROWS,
             "models": wording.MODELS,
             "common_model": wording.common_model(found["learner"]),
-            "cautions": [*found["cautions"], *details["cautions"]],
-            "no_cautions": cautions.none(outliers=bool(found["outliers"]["rows"])),
+            "no_cautions": cautions.none(
+                outliers=bool(found["outliers"]["rows"]), hints=bool(details["hints"])
+            ),
             **_strategies(found["strategies"]),
             "clusters": [{**a, **b} for a, b in zip(found["clusters"], details["clusters"])],
             "datasets": {

@@ -39,8 +39,9 @@ def join_facts(
     joined: bool,
     verdict: str,
     judged_by: str = THEORY,
+    gain: float | None = None,
 ) -> dict[str, Any]:
-    """Return what is known of a join beside its gain: change, frequency and reason."""
+    """Return what is known of a join beside its `gain`: change, frequency and reason."""
     change, spread = view.result.analysis.join_change(tuple(left), tuple(right))
     percent, percent_error = _in_percent(view, (*left, *right), change, spread)
     found = {
@@ -50,9 +51,9 @@ def join_facts(
         "change_percent_standard_error": percent_error,
         "together": together(view.result.analysis.stability, left, right),
     }
-    kind = join_kind(found, joined=joined, verdict=verdict)
+    kind = join_kind({**found, "gain": gain}, joined=joined, verdict=verdict)
     if judged_by == NOT_JUDGED:
-        kind = "with all" if joined else "other model"
+        kind = _unjudged(joined)
     return {**found, "why": WHY[kind], "reason": reason(kind, found, view.measure)}
 
 
@@ -72,10 +73,16 @@ def _in_percent(
     return view.measure.percent(change / apart), finite(100 * half * spread / apart)
 
 
-def unknown_join(*, joined: bool, verdict: str) -> dict[str, Any]:
+def _unjudged(joined: bool) -> str:
+    """Return the reason for a join that the learner chose with all others and did not judge."""
+    return "with all" if joined else "other model"
+
+
+def unknown_join(*, joined: bool, verdict: str, judged_by: str = THEORY) -> dict[str, Any]:
     """Return the same of a join whose change is not computed, since there are so many."""
     names = ("change", "change_standard_error", "change_percent", "change_percent_standard_error")
     kind = join_kind({}, joined=joined, verdict=verdict)
+    kind = _unjudged(joined) if judged_by == NOT_JUDGED else kind
     known = {**dict.fromkeys(names), "together": None}
     return {**known, "why": WHY[kind], "reason": f"{REASONS[kind]}."}
 
@@ -89,6 +96,7 @@ def line_facts(view: View, line: "Merge") -> dict[str, Any]:
         joined=line.joined,
         verdict=line.verdict,
         judged_by=line.judged_by,
+        gain=line.gain,
     )
 
 
@@ -98,7 +106,7 @@ def ledger_facts(view: View, lines: Sequence[Any]) -> list[dict[str, Any]]:
     found = []
     for i, line in enumerate(lines):
         known = i < MOST_CHANGES
-        one = unknown_join(joined=line.joined, verdict=line.verdict)
+        one = unknown_join(joined=line.joined, verdict=line.verdict, judged_by=line.judged_by)
         # Whether the verdict holds for all joins together, not for this one alone.
         sure = line.verdict != "undecided" and line.adjusted_p <= level
         found.append({"holds_for_all": bool(sure), **(line_facts(view, line) if known else one)})
@@ -111,10 +119,12 @@ BY_SEARCH = "joined by the search"  # against what the two alone say
 # Why a join was made or refused, in a few words and as the start of a sentence.
 WHY = {
     "better": "joined: better together",
+    "better held out": "joined: better on held-out rows",
     "same": "joined: no difference",
     "worse": BY_SEARCH,
     "against": BY_SEARCH,
     "apart": "apart: better apart",
+    "worse held out": "apart: better on held-out rows",
     "verdict": "apart: the verdict",
     "despite": "apart by the search",
     "no gain": "apart: no gain shown",
@@ -123,10 +133,14 @@ WHY = {
 }
 REASONS = {
     "better": "Joined: they predict better together",
+    "better held out": "Joined: they predict better together on held-out rows, although the gain, "
+    "an estimate from all rows, is below zero",
     "same": "Joined: no difference between them could be shown",
     "worse": "Joined by the search over all datasets, although alone they predict worse together",
     "against": "Joined by the search over all datasets, although the verdict on the two is 'apart'",
     "apart": "Kept apart: they predict better apart",
+    "worse held out": "Kept apart: they predict better apart on held-out rows, although the gain, "
+    "an estimate from all rows, is above zero",
     "verdict": "Kept apart: the verdict on the two is 'apart'",
     "despite": "Kept apart by the search over all datasets, although they predict better together",
     "no gain": "Kept apart: no gain from joining could be shown",
@@ -152,6 +166,12 @@ def join_kind(found: Mapping[str, Any], *, joined: bool, verdict: str) -> str:
         if change is not None and change < 0:
             return "against" if joined else "verdict"
         return "worse" if joined else "apart"
+    # A gain is an estimate from all rows, and its sign can deny the change on held-out rows.
+    gain = found.get("gain") or 0.0
+    if verdict == "undecided" and (
+        (joined and lower and gain < 0) or (not joined and higher and gain > 0)
+    ):
+        return "better held out" if joined else "worse held out"
     if joined:
         better = lower or (verdict == "join" and not higher)
         return "better" if better else "worse" if higher else "same"

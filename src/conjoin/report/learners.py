@@ -26,6 +26,15 @@ def bare_note(learner: str) -> str:
     return f"The model for all is one of {learner_in_words(learner)} alone and has none of these."
 
 
+def verdict_in_words(line: Mapping[str, Any]) -> str:
+    """Return a verdict, or that there is none: a learner chose the clusters, not this join.
+
+    >>> verdict_in_words({"verdict": "undecided", "judged_by": "none"})
+    'not judged'
+    """
+    return "not judged" if line["judged_by"] == NOT_JUDGED else str(line["verdict"])
+
+
 def judged_in_words(line: Mapping[str, Any]) -> str:
     """Say behind a verdict that it is of the learner itself; nothing behind others."""
     return " (cross-validation of the learner)" if line["judged_by"] == CROSS_VALIDATION else ""

@@ -29,6 +29,8 @@ class Measure:
         The model that one dataset gets by itself.
     root : bool
         Whether the square root of an error is shown.
+    few : str
+        What there is too little of where nothing can be said of a join.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Measure:
     errors: str
     own_fit: str
     root: bool = False
+    few: str = "too few rows"
 
     def shown(self, error: float | None) -> float | None:
         """Return an error as it is shown, or None if it is not known."""
@@ -73,6 +76,7 @@ MEASURES = {
         short="log loss",
         errors="log losses",
         own_fit="logistic regression",
+        few="too few rows or too few of the rarer class",
     ),
     "poisson": Measure(
         name="deviance",

@@ -85,6 +85,16 @@ def signed(percent: float) -> str:
     return f"{sign}{text} %"
 
 
+def end(percent: float) -> str:
+    """Return an end of an interval in percent: its sign is never lost to rounding.
+
+    >>> end(-0.684), end(-0.027), end(0.78), end(0.0)
+    ('−0.7 %', '−0.03 %', '0.8 %', '0.0 %')
+    """
+    text = signed(percent).lstrip("+")
+    return f"−{number(-percent, 1)} %" if percent < 0 and text == "0.0 %" else text
+
+
 def unsigned(percent: float) -> str:
     """Return an amount in percent; what would round to zero is called small.
 

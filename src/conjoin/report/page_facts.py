@@ -1,6 +1,6 @@
 """What only the page shows, as plain values: `facts(result, details=True)["details"]`.
 
-A result enters; tree, map, coefficients, clusters and datasets with reasons, cautions about
+A result enters; tree, map, coefficients, clusters and datasets with reasons, hints on
 columns, settings and versions leave. Figures come from the result and its details; nothing is
 fitted or judged here. What a model file lacks is None, and the page says so.
 """
@@ -13,11 +13,11 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.report import again, wording
-from conjoin.report.cautions import data_cautions
+from conjoin.report.cautions import data_hints
 from conjoin.report.coefficients import coefficient_facts
 from conjoin.report.common_model import common_facts
 from conjoin.report.course import course_facts
-from conjoin.report.measure import page_words
+from conjoin.report.measure import Measure, page_words
 from conjoin.report.numbers import finite, mean, percent_change
 from conjoin.report.probabilities import page_scores
 from conjoin.report.representation import plain_picture
@@ -48,7 +48,7 @@ def page_facts(result: "Partition", panels: int | None) -> dict[str, Any]:
         "coefficients": coefficient_facts(view, panels) if several else None,
         "probabilities": page_scores(result.classes, scored) if result.classes else None,
         "datasets": _datasets(view),
-        "cautions": data_cautions(result, view.details),
+        "hints": data_hints(result, view.details),
         "settings": again.settings_in_words(result),
         "versions": again.versions(),
         "commands": again.commands(result),
@@ -136,10 +136,16 @@ def _datasets(view: View) -> dict[str, dict[str, Any]]:
             "decision": wording.decision(others, 3),
             "reason": wording.brief_reason(own, other, view.measure),
             "verdict": own["verdict"] if own else None,
-            "runner_up": other
-            and {**other, "effect": wording.brief_effect(other["percent"], view.measure)},
+            "verdict_words": wording.brief_verdict(own) if own else None,
+            "runner_up": other and _runner_up(other, view.measure),
         }
     return found
+
+
+def _runner_up(other: dict[str, Any], measure: Measure) -> dict[str, Any]:
+    """Return the best other cluster with words for its effect and its verdict."""
+    effect = wording.brief_effect(other["percent"], measure, other["judged_by"])
+    return {**other, "effect": effect, "verdict_words": wording.brief_verdict(other)}
 
 
 def _own_and_other(

@@ -17,6 +17,10 @@ from conjoin.report.view import LEVEL
 from conjoin.report.wording import STRATEGIES
 from conjoin.strategies import SEARCHED
 
+# Share of the mean error of separate models, as it is shown, below which the error of one of them
+# is next to 0: a thousandth, as where a target is constant. A percentage of it says nothing.
+NEXT_TO_NOTHING = 1e-3
+
 if TYPE_CHECKING:
     from conjoin.result.improvement import Improvement, Improvements
     from conjoin.result.partition import Partition
@@ -77,7 +81,7 @@ def improvement_facts(result: "Partition") -> dict[str, dict[str, Any]]:
     for name in dict.fromkeys((result.strategy, plain_name(result.errors), "learner named")):
         known = result.analysis.improvements(name) if name in result.errors else None
         if known is not None and len(result.labels) > 1:
-            found[name] = _plain(known, measure)
+            found[name] = _plain(known, measure, result)
     return found
 
 
@@ -88,13 +92,13 @@ def plain_name(errors: Any) -> str:
     return SEARCHED if SEARCHED in errors else "clusters"
 
 
-def _plain(found: "Improvements", measure: Measure) -> dict[str, Any]:
+def _plain(found: "Improvements", measure: Measure, result: "Partition") -> dict[str, Any]:
     return {
         "over": {name: _one(one, measure) for name, one in found.over.items()},
         "lower": found.lower,
         "higher": found.higher,
         "winner": _dataset(found.winner, measure),
-        "loser": _dataset(found.loser, measure),
+        "loser": _loser(found.loser, measure, result),
     }
 
 
@@ -127,3 +131,17 @@ def behind_note(measure: Measure) -> str:
         f"Behind the best: how much higher the {measure.short} is than that of the best strategy, "
         f"± one standard error. {ON_THESE_ROWS}"
     )
+
+
+def _loser(
+    found: tuple[str, float] | None, measure: Measure, result: "Partition"
+) -> dict[str, Any] | None:
+    """Return the dataset that loses most, and whether its separate error is next to nothing."""
+    one = _dataset(found, measure)
+    if found is None or one is None:
+        return None
+    # The error in use stands for that of the strategy: they differ by far less than a thousand.
+    own = measure.shown(result.coefficients[found[0]].error / (1 + found[1]))
+    usual = measure.shown(result.errors["separate"].error)
+    small = own is not None and usual is not None and own < NEXT_TO_NOTHING * usual
+    return {**one, "separate_next_to_0": small}

@@ -4,15 +4,18 @@ A `View` enters; leaves (datasets, or groups where these are many), merges and g
 the error in use leave. None where a model file has no details.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conjoin.report.joins import line_facts
+from conjoin.report.learners import verdict_in_words
 from conjoin.report.numbers import finite, plain
 from conjoin.report.view import COLOURS, View
 from conjoin.result.details import VERDICTS, Node, cut, whole_tree
+from conjoin.result.values import NOT_JUDGED
 from conjoin.text import listed
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ def tree_facts(view: View) -> dict[str, Any] | None:
 
 
 def _merge(view: View, line: "Merge") -> dict[str, Any]:
+    # Ends are infinite, or the gain is not known, because of too few rows; or nobody judged it.
+    few = math.isnan(line.gain) or all(math.isinf(end) for end in line.interval)
     return {
         "left": listed(line.left),
         "right": listed(line.right),
@@ -61,6 +66,8 @@ def _merge(view: View, line: "Merge") -> dict[str, Any]:
         "p_value": finite(line.p_value),
         "adjusted_p": finite(line.adjusted_p),
         "judged_by": line.judged_by,
+        "few": view.measure.few if few and line.judged_by != NOT_JUDGED else "",
+        "verdict_words": verdict_in_words({"verdict": line.verdict, "judged_by": line.judged_by}),
         **line_facts(view, line),
     }
 

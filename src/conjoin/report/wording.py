@@ -9,16 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conjoin.report.learners import judged_in_words
+from conjoin.report.learners import judged_in_words, verdict_in_words
 from conjoin.report.measure import Measure, error_text, measure_of
-from conjoin.report.numbers import (
-    finite,
-    number,
-    percent_change,
-    share,
-    signed,
-    unsigned,
-)
+from conjoin.report.numbers import end, finite, number, percent_change, share, signed, unsigned
 from conjoin.result.values import NOT_JUDGED
 from conjoin.strategies import SEARCHED
 from conjoin.text import listed
@@ -87,8 +80,8 @@ KEPT_NOTE = (
 )
 ONE_CLUSTER_NOTE = "There is one cluster, so 'clusters' and 'pooled' are the same model."
 ONE_LEARNER_NOTE = (
-    "There is one cluster, so 'clusters' is one model of the learner for all datasets, which knows "
-    "their names. 'pooled' is one line for all."
+    "There is one cluster, so 'clusters' is one line for all in the columns and the learner's "
+    "prediction, which knows the names. 'pooled' is one line in the columns alone."
 )
 
 
@@ -169,11 +162,11 @@ def behind_in_words(strategy: Facts) -> str:
 
 
 def behind_interval(strategy: Facts) -> str:
-    """Return the interval of that percentage, which is never negative; empty for the best."""
+    """Return the interval of that percentage, which can begin below 0; empty for the best."""
     low, high = strategy["percent_interval"]
     if low is None or high is None or not 0 < strategy["percent"] <= MOST_BEHIND:
         return ""
-    return f"{signed(max(low, 0.0)).lstrip('+')} to {signed(high).lstrip('+')}"
+    return f"{end(low)} to {end(high)}"
 
 
 def behind_with_error(strategy: Facts) -> str:
@@ -207,7 +200,7 @@ def effect(gain: float | None, percent: float | None, measure: Measure) -> str:
     'raises the expected squared error by 24.97 (0.5 %)'
     """
     if gain is None:
-        return "has an effect that cannot be estimated, because there are too few rows"
+        return f"has an effect that cannot be estimated, because there are {measure.few}"
     amount = f"{abs(gain):.4g}" + ("" if percent is None else f" ({unsigned(percent)})")
     return f"{'lowers' if gain >= 0 else 'raises'} the expected {measure.name} by {amount}"
 
@@ -229,10 +222,10 @@ def reason(facts: Facts) -> str:
             text += f" {_own_effect(own, measure)}; {verdict}."
     if nearest is not None:
         words = effect(nearest["gain"], nearest["percent"], measure)
-        text += (
-            f" The nearest other cluster is {{{listed(nearest['datasets'])}}}. Joining it {words}; "
-            f"verdict: {nearest['verdict']}{judged_in_words(nearest)}."
-        )
+        words += f"; verdict: {nearest['verdict']}{judged_in_words(nearest)}"
+        words = "was not judged" if nearest["judged_by"] == NOT_JUDGED else words
+        members = listed(nearest["datasets"])
+        text += f" The nearest other cluster is {{{members}}}. Joining it {words}."
     gains = [own and own["gain"], nearest and nearest["gain"]]
     if (gains[0] or 0.0) < 0 or (gains[1] or 0.0) > 0:
         text += f" {TOGETHER}"
@@ -284,22 +277,29 @@ def brief_reason(own: Facts | None, runner_up: Facts | None, measure: Measure) -
         # The runner-up stands beside this cell, maybe with a gain.
         gains = runner_up is not None and (runner_up["gain"] or 0.0) > 0
         return "kept alone by the search over all datasets" if gains else "no join has a gain"
+    if own["judged_by"] == NOT_JUDGED:
+        return "one model predicts best"
     if own["gain"] is None:
-        return "too few rows for a model of its own"
+        return f"{measure.few} for a model of its own"
     return f"joining {own.get('with', '')}{brief_effect(own['percent'], measure)}"
 
 
-def brief_effect(percent: float | None, measure: Measure) -> str:
+def brief_effect(percent: float | None, measure: Measure, judged_by: str = "") -> str:
     """Say in a table cell what a join does to the error."""
     if percent is None:
-        return "has an unknown effect"
+        return "no estimate" if judged_by == NOT_JUDGED else "has an unknown effect"
     return f"{'lowers' if percent >= 0 else 'raises'} the {measure.name} by {unsigned(percent)}"
+
+
+def brief_verdict(line: Facts) -> str:
+    """Return a verdict for a table cell, or that there is none."""
+    return verdict_in_words(line)
 
 
 def merge_in_words(merge: Facts, unit: str) -> list[str]:
     """Say what a fork of the merge tree shows, line by line; `unit` is that of gains."""
     percent, gain, (low, high) = merge["percent"], merge["gain"], merge["interval"]
-    text = "gain not known: too few rows"
+    text = f"gain not known: {merge['few'] or 'not judged'}"
     if gain is not None and percent is not None:
         text = f"gain {signed(percent)} of the error ({unit} {number(gain)}"
         if low is not None and high is not None:
@@ -309,7 +309,7 @@ def merge_in_words(merge: Facts, unit: str) -> list[str]:
         elif high is not None:
             text += f", at most {number(high)}"
         text += ")"
-    verdict = f"verdict: {merge['verdict']}{judged_in_words(merge)}"
+    verdict = f"verdict: {verdict_in_words(merge)}{judged_in_words(merge)}"
     lines = [f"{merge['left']}  +  {merge['right']}", text, verdict]
     if merge["together"] is not None:
         lines.append(f"together in {100 * merge['together']:.0f} % of the resamples")
