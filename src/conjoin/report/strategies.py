@@ -17,14 +17,19 @@ from conjoin.report.view import LEVEL
 from conjoin.report.wording import STRATEGIES
 from conjoin.strategies import SEARCHED
 
-# Share of the mean error of separate models, as it is shown, below which the error of one of them
-# is next to 0: a thousandth, as where a target is constant. A percentage of it says nothing.
-NEXT_TO_NOTHING = 1e-3
-
 if TYPE_CHECKING:
     from conjoin.result.improvement import Improvement, Improvements
     from conjoin.result.partition import Partition
     from conjoin.result.values import Estimate
+
+# Share of the mean error of separate models, as it is shown, below which the error of one of them
+# is next to 0: a thousandth, as where a target is constant. A percentage of it says nothing.
+NEXT_TO_NOTHING = 1e-3
+# Why two intervals of one difference are not the same (`strategies.improvement`).
+ON_THESE_ROWS = (
+    "It is for these held-out rows; intervals in the first sentences are for a check on new rows, "
+    "in percent of the other model's error."
+)
 
 
 def strategy_facts(result: "Partition") -> dict[str, dict[str, Any]]:
@@ -116,13 +121,6 @@ def _one(one: "Improvement", measure: Measure) -> dict[str, Any]:
 
 def _dataset(found: tuple[str, float] | None, measure: Measure) -> dict[str, Any] | None:
     return None if found is None else {"dataset": found[0], "percent": measure.percent(found[1])}
-
-
-# Why two intervals of one difference are not the same (`strategies.improvement`).
-ON_THESE_ROWS = (
-    "It is for these held-out rows; intervals in the first sentences are for a check on new rows, "
-    "in percent of the other model's error."
-)
 
 
 def behind_note(measure: Measure) -> str:
