@@ -4,6 +4,8 @@ import pytest
 import conjoin
 from conjoin.api.request import PARTITION_METHODS
 from conjoin.engine.methods import METHODS, validate_search
+from conjoin.models.own_noise import COMMON
+from conjoin.strategies import plan
 from tests.collections_ import make
 from tests.strategies.flow import run
 
@@ -122,3 +124,12 @@ def test_quiet_hours_keep_their_own_signs(bikes):
     assert model.coef["temperature"] > 0
     for name, value in plain.coef.items():
         assert np.sign(model.coef[name]) == np.sign(value), name
+
+
+def test_own_noise_lowers_the_error_of_a_real_table_as_a_whole(monkeypatch, bikes):
+    monkeypatch.setattr(plan, "choose_noise", lambda problem, common, optima: (COMMON, common))
+    one_noise = conjoin.partition(
+        conjoin.datasets.load_seoul_bikes(), target="rented_bikes", by="hour"
+    )
+    for name in ("auto", "slopes", "partial", "full", "clusters"):
+        assert bikes.errors[name].error < one_noise.errors[name].error

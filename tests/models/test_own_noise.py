@@ -74,6 +74,10 @@ def test_only_named_datasets_have_their_own_noise():
     assert found.relative[0] < 0.1 < 1 < found.relative[3]
     assert (found.relative[[1, 2, 4]] == 1).all()
     assert (rule.before(found).relative == 1).all()
+    # Datasets without their own noise keep their fits, whatever the others have.
+    kept = coefficients(moments, found) == coefficients(moments, common)
+    assert kept[[1, 2, 4]].all()
+    assert not kept[[0, 3]].any()
     assert (OWN.fit(moments, SLOPES).relative != 1).all()
 
 
@@ -81,3 +85,27 @@ def test_an_exact_fit_does_not_decide_on_the_noise_of_others():
     _, folds, _ = unequal(np.array([0.0, *np.linspace(0.8, 1.2, 11)]), n=12)
     ratios = relative_noise(folds.union(1))
     assert ratios[1:].max() < 30 * ratios[1:].min()
+
+
+def squares(problem, rule, hyper):
+    """Return the squared error (K,) of partial pooling on held-out rows, under a rule of noise."""
+    outside = []
+    for f in range(problem.folds.shape[1]):
+        rest = problem.left_out(np.array([f]))[0]
+        outside.append(coefficients(rest, rule.apply(hyper, rest)))
+    return problem.loss(np.stack(outside)).sum(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_sum_over_datasets_predicts_no_worse_than_with_one_noise(seed):
+    rng = np.random.default_rng(seed)
+    sd = np.exp(rng.normal(0, 1.5, size=12))
+    _, folds, _ = unequal(sd, n=40, spread=float(rng.choice([0.05, 0.3, 1.0])), seed=seed)
+    problem = LeastSquares(folds)
+    common = fit_variances(problem.moments, SLOPES)
+    rule, hyper = choose_noise(problem, common)
+    before, after = squares(problem, COMMON, common), squares(problem, rule, hyper)
+    assert after.sum() <= before.sum()
+    if rule.name == "some":
+        assert (after[rule.own] < before[rule.own]).all()
+        assert np.array_equal(after[~rule.own], before[~rule.own])

@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 from conjoin.models import partial
 from conjoin.models.full import fit_full
 from conjoin.models.partial import DIAGONAL, INTERCEPT, POOLED, SLOPES, Hyper, posterior
+from conjoin.models.variance_priors import NOISE_BOUNDS
 from conjoin.moments import Moments
 from tests.collections_ import make
 
@@ -101,7 +102,7 @@ def test_bounds_hold_on_exact_and_on_absurd_data():
         for family in (INTERCEPT, DIAGONAL):
             hyper = partial.fit_variances(moments, family)
             assert np.isfinite(posterior(moments, hyper).beta).all()
-            low, high = partial.NOISE_BOUNDS
+            low, high = NOISE_BOUNDS
             assert low * 0.999 <= hyper.noise <= high * 1.001
 
 

@@ -66,14 +66,16 @@ class Search:
     def of(cls, moments: Moments, start: Hyper, noise: NoiseRule = COMMON) -> "Search":
         """Search from the variances of partial pooling with one variance for slopes.
 
-        `noise` says how these have the noise of each dataset.
+        `noise` says how these have the noise of each dataset. With "some", the search and the
+        centres are those of one noise: the evidence of a partition has its own noise estimates.
         """
+        start = noise.before(start)
         near, objective = evidence(moments, start)
         tree = grow(objective, near)
         first = prune(tree)
         found = int(first.max()) + 1
         mixtures = [
-            fit_mixture(moments, noise.before(start), first if found == C else cut_into(tree, C))
+            fit_mixture(moments, start, first if found == C else cut_into(tree, C))
             for C in _numbers_of_centres(moments, found)
         ]
         best = max(mixtures, key=lambda m: m.log_evidence)

@@ -27,7 +27,7 @@ def centre(moments: Moments, hyper: Hyper) -> FloatArray:
     `models.partial`, the information on mu is (I - J) / (r r') and the pull is J L'ht / r.
     """
     root = np.sqrt(np.sum(hyper.L**2, axis=1))
-    scale = root / (hyper.noise * hyper.relative)[:, None]
+    scale = root / (hyper.noise * hyper.of_centre().relative)[:, None]
     inner = moments.G * (scale[:, :, None] * root)
     index = np.arange(len(root))
     inner[:, index, index] += 1.0

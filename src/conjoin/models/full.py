@@ -11,13 +11,12 @@ import numpy as np
 from conjoin import linalg
 from conjoin._typing import FloatArray
 from conjoin.models.partial import (
-    SPREAD_BOUNDS,
     Hyper,
     Posterior,
     expected_squares,
-    noise_bounds,
     posterior,
 )
+from conjoin.models.variance_priors import SPREAD_BOUNDS, noise_bounds
 from conjoin.moments import Moments
 
 # Rise of the log evidence for each dataset below which EM stops: a thousandth of a unit is no

@@ -30,7 +30,8 @@ from conjoin import linalg
 from conjoin._typing import BoolArray, FloatArray
 from conjoin.models.effort import is_small
 from conjoin.models.full import EVIDENCE_CLOSE, fit_full, improved_noise, second_moment
-from conjoin.models.partial import SPREAD_BOUNDS, Hyper, posterior
+from conjoin.models.partial import Hyper, posterior
+from conjoin.models.variance_priors import SPREAD_BOUNDS
 from conjoin.moments import Moments
 
 MOST_RANKS = 3  # more hidden ways to differ are what a full covariance is for

@@ -21,7 +21,8 @@ from scipy.special import logsumexp
 from conjoin import linalg
 from conjoin._typing import FloatArray, IntArray
 from conjoin.models.effort import some_datasets
-from conjoin.models.partial import SLOPES, Hyper, Integrated, integrate, variance_priors
+from conjoin.models.partial import SLOPES, Hyper, Integrated, integrate
+from conjoin.models.variance_priors import variance_priors
 from conjoin.moments import Moments
 
 # Prior of the spread inside clusters (median, standard deviation of the logarithm): clusters may
@@ -204,11 +205,12 @@ def mixture_coefficients(moments: Moments, mixture: Mixture, turns: int = 2) -> 
     refitted to part of the rows.
     """
     hyper, centres = mixture.hyper, mixture.centres
-    parts = integrate(moments, hyper)
+    common = integrate(moments, hyper.of_centre())
     prior = _centre_precision(hyper, moments)
     for _ in range(turns):
-        r = memberships(parts, centres, mixture.log_shares)
-        centres, _ = _centres(parts, r, prior)
+        r = memberships(common, centres, mixture.log_shares)
+        centres, _ = _centres(common, r, prior)
+    parts = integrate(moments, hyper) if hyper.one_centre else common
     r = memberships(parts, centres, mixture.log_shares)
     mean = r @ centres
     beta: FloatArray = mean + parts.deviations(mean) * np.diagonal(hyper.L)
@@ -223,7 +225,7 @@ def mixture_prior(
     A covariance is that of the centre given the datasets, plus that of deviations from it. `turns`
     are those of `mixture_coefficients`.
     """
-    centres, parts = mixture.centres, integrate(moments, mixture.hyper)
+    centres, parts = mixture.centres, integrate(moments, mixture.hyper.of_centre())
     prior = _centre_precision(mixture.hyper, moments)
     for _ in range(turns):
         r = memberships(parts, centres, mixture.log_shares)

@@ -8,8 +8,8 @@ common one (`Hyper.relative`):
 rule        noise of a dataset
 ==========  ====================================================================
 "common"    one noise for all
-"some"      its own for datasets where that predicts clearly better, the common
-            one for the others; all other variances are those of "common"
+"some"      its own for datasets where that predicts clearly better; all other
+            variances, the centre and all other datasets are those of "common"
 "own"       its own for every dataset; all other variances are estimated with it
 ==========  ====================================================================
 
@@ -30,7 +30,6 @@ from conjoin.models.full import fit_full
 from conjoin.models.noise import noise_variances
 from conjoin.models.optima import Optima
 from conjoin.models.partial import (
-    NOISE_BOUNDS,
     SLOPES,
     Family,
     Hyper,
@@ -38,6 +37,7 @@ from conjoin.models.partial import (
     fit_variances,
 )
 from conjoin.models.problem import Problem
+from conjoin.models.variance_priors import NOISE_BOUNDS
 from conjoin.moments import Moments
 
 # Logarithms of noise variances that differ by less than this count as equal: a prior variance that
@@ -97,14 +97,15 @@ class NoiseRule:
         """Return variances from which others are estimated; one noise for all unless "own"."""
         if self.name == "own":
             return hyper
-        return replace(hyper, relative=np.ones_like(hyper.relative))
+        return replace(hyper, relative=np.ones_like(hyper.relative), one_centre=False)
 
     def apply(self, hyper: Hyper, moments: Moments) -> Hyper:
         """Return variances with the noise of those datasets that have their own."""
         if self.own is None:
             return hyper
         ratios = np.clip(noise_variances(moments), *NOISE_BOUNDS) / hyper.noise
-        return replace(hyper, relative=np.where(self.own, ratios, 1.0))
+        own = np.where(self.own, ratios, 1.0)
+        return replace(hyper, relative=own, one_centre=True)
 
 
 COMMON, OWN = NoiseRule("common"), NoiseRule("own")

@@ -23,8 +23,7 @@ z, b        J (L' ht - U' mu), mu + L z: posterior means                    (K, 
 
 The fit maximises the marginal likelihood, with mu integrated out, times weak log-normal priors on
 the variances, over their logarithms. The gradient is Fisher's identity, an expectation under the
-posterior that is computed anyway. Coordinates are centred and scaled over all datasets (`Basis`),
-so variances are of order one, and the same priors and bounds serve every table.
+posterior that is computed anyway.
 """
 
 from collections.abc import Callable
@@ -39,40 +38,14 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.models.effort import some_datasets
 from conjoin.models.optima import Optima
 from conjoin.models.row_space import RowPosterior, Variances, row_gradient, row_posterior
+from conjoin.models.variance_priors import (
+    CENTRE_SCATTER,
+    RATIO_BOUNDS,
+    SLOPE_SCATTER,
+    SPREAD_BOUNDS,
+    variance_priors,
+)
 from conjoin.moments import Moments, RowMoments
-
-# --- priors: (median, standard deviation of the logarithm), in units of the target's variance ---
-
-# Half of the target's variance is noise, give or take a factor of 4.5 (exp 1.5): weak enough that
-# ten rows of residuals outweigh it.
-NOISE_PRIOR = (0.5, 1.5)
-# For classes the noise is one by construction (`models.glm_rows`). The narrow prior and bounds
-# leave room for overdispersion of a few percent, and keep noise from absorbing a poor fit.
-UNIT_NOISE_PRIOR, UNIT_NOISE_BOUNDS = (1.0, 0.05), (0.8, 1.25)
-# Spread of slopes between datasets: a tenth of the target's variance, within a factor of 7 (exp 2).
-SPREAD_PRIOR = (0.1, 2.0)
-# Spread of the levels of datasets. Its median is that of the noise: with one row in each dataset
-# nothing separates the two, and they share the variance evenly.
-INTERCEPT_PRIOR = (0.5, 2.0)
-# Standard deviation of log variances around their common value: of deviations in slopes, and of the
-# centre's slopes. At one, variances differ by a factor of 2.7. Narrower, columns could not differ;
-# wider, few datasets would overfit them. Least squares gains nothing from the second, so only
-# classes use it.
-SLOPE_SCATTER = CENTRE_SCATTER = 1.0
-# Of p lambda: all slopes of the centre together explain about the target's variance.
-CENTRE_PRIOR = (1.0, 2.0)
-
-# --- hard bounds. Without them, cancellation in the residual sums can fake a huge likelihood. ----
-
-# Residual sums have a relative rounding error near 1e-12; a noise of 1e-5 is far above it. Noise
-# above ten times the target's variance has no meaning.
-NOISE_BOUNDS = (1e-5, 10.0)
-# A spread of 1e-7 of the target's variance is none in effect, 100 is no shrinkage in effect; beyond
-# them the objective is flat.
-SPREAD_BOUNDS = (1e-7, 100.0)
-CENTRE_BOUNDS = (1e-6, 100.0)
-# Of the logarithm: eight standard deviations of the prior CENTRE_SCATTER.
-RATIO_BOUNDS = (-8.0, 8.0)
 
 # --- convergence ---------------------------------------------------------------------------------
 
@@ -86,13 +59,21 @@ class Hyper:
     """Variances of the model: noise scale, root of deviations, variances of the centre's slopes.
 
     `slope_variances` has one entry for each coordinate after the levels. `relative` (K,) are known
-    ratios of the datasets' noise variances to the common `noise`.
+    ratios of the datasets' noise variances to the common `noise`. With `one_centre` they serve the
+    coefficients of their own dataset only: the centre, which all datasets share, has one noise.
     """
 
     noise: float
     L: FloatArray
     slope_variances: FloatArray
     relative: FloatArray
+    one_centre: bool = False
+
+    def of_centre(self) -> "Hyper":
+        """Return the variances with which the common centre is estimated."""
+        if not self.one_centre:
+            return self
+        return replace(self, relative=np.ones_like(self.relative), one_centre=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,15 +158,19 @@ class Posterior:
 
 
 def posterior(moments: Moments, hyper: Hyper) -> Posterior:
-    """Return the posterior of the centre and of every dataset's coefficients (moments (K,))."""
-    parts = integrate(moments, hyper)
+    """Return the posterior of the centre and of every dataset's coefficients (moments (K,)).
+
+    `parts` are those of the coefficients, the evidence is that of the centre's variances.
+    """
+    common = integrate(moments, hyper.of_centre())
     precision, prior_logdet = _centre_prior(hyper, moments)
-    total_A, total_a = precision + parts.A.sum(axis=0), parts.a.sum(axis=0)
+    total_A, total_a = precision + common.A.sum(axis=0), common.a.sum(axis=0)
     C = linalg.inverse(linalg.symmetrise(total_A))
     mu = C @ total_a
+    parts = integrate(moments, hyper) if hyper.one_centre else common
     z = parts.deviations(mu)
     logdet = linalg.logdet_of_known(total_A) + prior_logdet
-    log_evidence = -0.5 * (float(parts.constant.sum() - total_a @ mu) + logdet)
+    log_evidence = -0.5 * (float(common.constant.sum() - total_a @ mu) + logdet)
     return Posterior(parts, mu, C, z, mu + z @ hyper.L.T, log_evidence)
 
 
@@ -200,7 +185,7 @@ def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
     r = _diagonal_of(hyper.L)
     if r is None:
         return posterior(moments, hyper).beta
-    noise = hyper.noise * hyper.relative
+    noise = hyper.noise * hyper.of_centre().relative
     scale = r / noise[:, None]
     inner = moments.G * (scale[:, :, None] * r)
     index = np.arange(len(r))
@@ -212,6 +197,10 @@ def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
     total = precision + rest / np.outer(r, r)
     mu = linalg.inverse(linalg.symmetrise(total)) @ (linalg.matvec(J, Lh).sum(axis=0) / r)
     z = linalg.matvec(J, Lh - scale * (moments.G @ mu))
+    if hyper.one_centre:
+        own = hyper.relative != 1
+        few = replace(hyper, relative=hyper.relative[own])
+        z[own] = integrate(moments[own], few).deviations(mu)
     beta: FloatArray = mu + z * r
     return beta
 
@@ -434,25 +423,6 @@ class _VarianceFit:
         theta[self.ratios] = (slopes - theta[1])[: len(theta[self.ratios])]
         theta[2 + self.groups[active[known]]] = np.log(np.clip(spread[known], *SPREAD_BOUNDS))
         return theta
-
-
-def variance_priors(
-    moments: Moments, count: int
-) -> tuple[FloatArray, FloatArray, list[tuple[float, float]]]:
-    """Return prior centres, widths and bounds of (log noise, log lambda, log spreads (count,))."""
-    slopes = max(moments.p // moments.outputs - 1, 1)
-    spreads = [INTERCEPT_PRIOR, *[SPREAD_PRIOR] * (count - 1)][:count]  # the intercept's is first
-    noise = UNIT_NOISE_PRIOR if moments.unit_noise else NOISE_PRIOR
-    medians = [noise[0], CENTRE_PRIOR[0] / slopes, *(median for median, _ in spreads)]
-    widths = [noise[1], CENTRE_PRIOR[1], *(width for _, width in spreads)]
-    limits = [noise_bounds(moments), CENTRE_BOUNDS, *[SPREAD_BOUNDS] * count]
-    bounds = [(float(np.log(low)), float(np.log(high))) for low, high in limits]
-    return np.log(medians), np.array(widths), bounds
-
-
-def noise_bounds(moments: Moments) -> tuple[float, float]:
-    """Return the bounds of the noise variance."""
-    return UNIT_NOISE_BOUNDS if moments.unit_noise else NOISE_BOUNDS
 
 
 def expected_residuals(moments: Moments, hyper: Hyper, post: Posterior) -> FloatArray:
