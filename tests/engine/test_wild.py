@@ -138,7 +138,7 @@ def test_the_hours_of_the_bundled_table():
     with pytest.warns(OutlierWarning, match=r"Without row 1,204 \(hour 3, rented_bikes 99,999,999"):
         result = conjoin.partition(bikes, target="rented_bikes", by="hour")
     assert len(result.clusters) == len(expected.clusters)
-    assert result.analysis.findings.with_them.clusters < len(expected.clusters)
+    assert result.analysis.findings.with_them.clusters != len(expected.clusters)
 
 
 def test_rows_that_are_all_there_is_to_learn_are_no_errors():

@@ -36,17 +36,37 @@ def test_the_unit_of_weights_means_nothing(frame):
         for unit in (1.0, 1e5)
     )
     np.testing.assert_allclose(one.weights, two.weights)
+    assert (one.X == two.X).all()
     assert one.weights.mean() == pytest.approx(1)
 
 
-def test_rows_are_sorted_by_dataset_and_keep_their_order():
+def test_rows_are_sorted_by_dataset_and_know_their_place():
     X = np.array([[3.0], [1.0], [4.0], [2.0]])
-    rows = EncodedRows(X, np.arange(4.0), None, ["a", "b"], np.array([1, 0, 1, 0]))
-    collection = assemble(rows, Schema(Roles("y", ("by",)), (Number("x", 0.0),)), fewest=2)
+    places = np.arange(4)
+    rows = EncodedRows(X, np.arange(4.0), None, ["a", "b"], np.array([1, 0, 1, 0]), places)
+    schema = Schema(Roles("y", ("by",)), (Number("x", 0.0),))
+    collection = assemble(rows, schema, fewest=2).in_table_order()
     assert collection.X[:, 0].tolist() == [1.0, 2.0, 3.0, 4.0]
     assert collection.y.tolist() == [1.0, 3.0, 0.0, 2.0]
+    assert collection.positions.tolist() == [1, 3, 0, 2]
     assert collection.starts.tolist() == [0, 2, 4]
     assert (collection.weights == 1).all()
+
+
+def test_the_order_of_rows_is_that_of_their_values():
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(60, 2)).round(), rng.normal(size=60).round(), rng.uniform(size=60)
+    X[:5] = -0.0
+    codes = rng.integers(0, 2, size=60)
+    schema = Schema(Roles("y", ("by",)), (Number("x", 0.0), Number("z", 0.0)))
+
+    def rows(order):
+        """Return the bits of the rows of a table in this order."""
+        given = EncodedRows(X[order], y[order], w[order], ["a", "b"], codes[order])
+        found = assemble(given, schema, fewest=2)
+        return found.X.tobytes(), found.y.tobytes(), found.weights.tobytes()
+
+    assert rows(rng.permutation(60)) == rows(np.arange(60))
 
 
 def test_a_class_or_number_that_never_varies(frame):

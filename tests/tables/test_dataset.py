@@ -9,7 +9,7 @@ from conjoin.tables.dataset import limits_of
 
 def test_rows_and_sizes_of_datasets(frame):
     shuffled = frame.sample(frac=1, random_state=0).iloc[:80]
-    collection = collect(shuffled, target="sales", by="store")
+    collection = collect(shuffled, target="sales", by="store").in_table_order()
     assert collection.sizes == tuple(int((shuffled["store"] == name).sum()) for name in "abc")
     for k, name in enumerate(collection.names):
         own = shuffled[shuffled["store"] == name]

@@ -92,7 +92,7 @@ def test_a_column_of_different_kinds_in_two_tables(frame, a, b, message):
 def test_numbers_of_different_types_go_together(frame, a, b):
     part = frame.drop(columns="store").assign(c=["x", "y", "z"] * 30)
     tables = {"a": part.assign(z=list(a) * 45), "b": part.assign(z=list(b) * 45)}
-    collection = collect(tables, target="sales", missing="median")
+    collection = collect(tables, target="sales", missing="median").in_table_order()
     z = collection.X[:, collection.features.index("z")]
     for k, values in enumerate((a, b)):
         if values[0] is not None and values[0] == values[0]:

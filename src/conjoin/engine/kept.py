@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import IntArray
 from conjoin.api.request import Request
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.remote import Reduced
@@ -23,7 +23,6 @@ from conjoin.moments.kept import Batch, KeptMoments
 from conjoin.moments.value_folds import hash_rows
 from conjoin.tables import DatasetCollection
 from conjoin.tables.dataset import limits_of
-from conjoin.tables.encoding import Number
 from conjoin.tables.suspects import find_suspects
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def reduce_kept(kept: KeptMoments, schema: "Schema", *, intercept: bool) -> Redu
     return Reduced(
         names=kept.names,
         sizes=kept.sizes,
-        schema=_with_means(schema, kept.mean),
+        schema=schema.with_means(kept.mean[: len(schema.features)]),
         limits=limits_of(schema.features, kept.low[:-1], kept.high[:-1]),
         basis=basis,
         folds=folds,
@@ -162,15 +161,3 @@ def reduce_again(found: Reduced, *, intercept: bool) -> Reduced:
     whole = reduce_kept(found.kept, found.schema, intercept=intercept)
     fewer = None if found.fewer is None else reduce_again(found.fewer, intercept=intercept)
     return replace(whole, outliers=found.outliers, fewer=fewer)
-
-
-def _with_means(schema: "Schema", mean: FloatArray) -> "Schema":
-    """Return the schema with the means of all rows, which fill gaps of complete columns."""
-    means = dict(zip(schema.features, mean.tolist()))
-    encodings = tuple(
-        replace(e, fill=means[e.name])
-        if isinstance(e, Number) and not e.missing and e.name in means
-        else e
-        for e in schema.encodings
-    )
-    return replace(schema, encodings=encodings)

@@ -189,14 +189,7 @@ def _without(
     ranges = table.ranges()
     if np.any(ranges.low == ranges.high):
         return None
-    mean = dict(zip(schema.features, ranges.mean.tolist()))
-    encodings = tuple(
-        replace(e, fill=mean[e.name])
-        if isinstance(e, Number) and not e.missing and e.name in mean
-        else e
-        for e in schema.encodings
-    )
-    return _form(table, ranges, replace(schema, encodings=encodings), how)
+    return _form(table, ranges, schema.with_means(ranges.plain[:-1]), how)
 
 
 def _form(table: "Encoded", ranges: "Ranges", schema: Schema, how: How) -> Reduced:

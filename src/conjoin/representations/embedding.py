@@ -181,7 +181,7 @@ def embed(
         weights=weights,
         missing=missing,
         columns=columns,
-    )
+    ).in_table_order()
     y: AnyArray = collection.y
     if collection.response.classes:
         chosen = chosen.for_task("classification")

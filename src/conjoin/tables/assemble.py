@@ -1,4 +1,4 @@
-"""The last step to a `DatasetCollection`: checks on the numbers, then rows sorted by dataset.
+"""The last step to a `DatasetCollection`: checks on the numbers, then rows in a canonical order.
 
 Arrays of features, target and weights enter, with the dataset of every row; a collection leaves.
 """
@@ -22,6 +22,9 @@ from conjoin.tables.encoding import Encoding, Number
 from conjoin.tables.order import RowOrder
 from conjoin.tables.schema import Schema
 
+# An odd number of 64 bits, the golden ratio: times it every bit of a value moves the upper ones.
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
@@ -30,6 +33,7 @@ class EncodedRows:
     Parameters
     ----------
     X : array, shape (rows, features)
+        A copy of its own: `assemble` sorts it where it is.
     y : array, shape (rows,)
     weights : array, shape (rows,), optional
         None if all rows have the same weight.
@@ -63,7 +67,7 @@ def positions_inside(codes: IntArray) -> IntArray:
 
 
 def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollection:
-    """Return the rows sorted by dataset, after the last checks; `fewest` datasets are needed."""
+    """Return the rows in a canonical order, after the last checks; `fewest` datasets are needed."""
     if rows.weights is not None:
         rows = with_positive_weights(rows, rows.weights, schema.roles.weights)
     X, y, names = rows.X, rows.y, rows.names
@@ -77,16 +81,39 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     names_of_columns = (*schema.features, schema.roles.target)
     check_scales(names_of_columns, np.append(low, y.min()), np.append(high, y.max()))
     schema, varying = drop_constant(schema, low == high)
-    order = np.argsort(rows.codes, kind="stable")
+    order = canonical_order(replace(rows, X=X))
     starts = np.searchsorted(rows.codes[order], np.arange(len(names) + 1))
     weights = np.ones(len(y)) if rows.weights is None else rows.weights[order]
-    X = X if _is_sorted(rows.codes) else X[order]
+    for column in X.T:  # one at a time, so that memory holds the rows once
+        column[:] = column[order]
     X = X if varying.all() else X[:, varying]
     positions = None if rows.positions is None else rows.positions[order]
     when = None if rows.order is None else rows.order.take(order)
+    schema = schema.with_means(X.mean(axis=0))
     return DatasetCollection(
         tuple(names), schema, X, y[order], weights, starts, None, positions, when
     )
+
+
+def canonical_order(rows: EncodedRows) -> IntArray:
+    """Return the order (rows,) by dataset, and inside a dataset by a hash of the values of a row.
+
+    It does not depend on the order of the table. So sums over rows have the same bits however the
+    table is sorted. Rows that differ in their weight alone are sorted by it, so that the unit of
+    weights means nothing. Rows that are equal keep their order.
+    """
+    columns = [*rows.X.T, rows.y]
+    if rows.order is not None and rows.order.time is not None:
+        columns.append(rows.order.time)
+    key = np.zeros(len(rows.y), dtype=np.uint64)
+    for column in columns:
+        bits = (column + 0.0).view(np.uint64)  # the sum makes -0 to 0
+        key ^= bits
+        key *= MULTIPLIER
+        key ^= key >> np.uint64(32)
+    ties = () if rows.weights is None else (rows.weights,)
+    order: IntArray = np.lexsort((*ties, key, rows.codes))
+    return order
 
 
 def _units(
@@ -114,10 +141,6 @@ def _in_units(schema: Schema, units: FloatArray, middle: FloatArray) -> Schema:
         else:
             found.append(e)
     return replace(schema, encodings=tuple(found))
-
-
-def _is_sorted(codes: IntArray) -> bool:
-    return bool((codes[1:] >= codes[:-1]).all())
 
 
 def with_positive_weights(rows: EncodedRows, w: FloatArray, column: str | None) -> EncodedRows:

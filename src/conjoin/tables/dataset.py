@@ -4,8 +4,10 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.families import Response
@@ -65,6 +67,20 @@ class DatasetCollection:
     def sizes(self) -> tuple[int, ...]:
         """Number of rows of each dataset."""
         return tuple(int(j - i) for i, j in zip(self.starts[:-1], self.starts[1:]))
+
+    def in_table_order(self) -> "DatasetCollection":
+        """Return the rows of every dataset in the order of the table that they came from."""
+        if self.positions is None:
+            return self
+        by = np.lexsort((self.positions, np.repeat(np.arange(len(self.names)), self.sizes)))
+        return replace(
+            self,
+            X=self.X[by],
+            y=self.y[by],
+            weights=self.weights[by],
+            positions=self.positions[by],
+            order=None if self.order is None else self.order.take(by),
+        )
 
     @cached_property
     def limits(self) -> dict[str, tuple[float, float]]:

@@ -204,6 +204,20 @@ class Schema:
         """Return the schema without these features, which have one value in all rows."""
         return replace(self, constant=(*self.constant, *constant))
 
+    def with_means(self, means: FloatArray) -> "Schema":
+        """Return the schema with the means of its features, which fill gaps in new rows.
+
+        They serve columns of numbers that have no gap yet; others keep their median.
+        """
+        mean = dict(zip(self.features, means.tolist()))
+
+        def filled(e: Encoding) -> Encoding:
+            if not isinstance(e, Number) or e.missing or e.features()[0] not in mean:
+                return e
+            return replace(e, fill=mean[e.features()[0]] * e.unit)
+
+        return replace(self, encodings=tuple(filled(e) for e in self.encodings))
+
     def to_plain(self) -> dict[str, Any]:
         """Return the schema as plain values, for a model file."""
         r = self.roles

@@ -17,7 +17,7 @@ from conjoin.models.robust import huber_residuals
 from conjoin.moments import Basis
 from conjoin.tables.checks import check_target_varies, drop_constant
 from conjoin.tables.dataset import DatasetCollection
-from conjoin.tables.encoding import Date, Encoding, Number
+from conjoin.tables.encoding import Date, Number
 
 MOST_DISTINCT = 2  # a column of two values, such as 0/1, has no gross errors
 FEWEST_FITTED = 5  # rows for each feature from which residuals of a fit tell something
@@ -93,14 +93,14 @@ def find_wild_rows(collection: DatasetCollection) -> WildRows:
     for row in _far_residuals(collection, sorted(known)):
         if int(row) not in known:
             found.append((int(row), 0, target, float(collection.y[row])))
-    found.sort(key=lambda one: (one[0], one[1]))
     rows = np.array(sorted({one[0] for one in found}), dtype=np.int64)
     dataset = np.searchsorted(collection.starts, rows, side="right") - 1
-    names = {int(row): collection.names[k] for row, k in zip(rows, dataset)}
-    places = collection.positions
+    places = rows if collection.positions is None else collection.positions[rows]
+    at = {int(row): (int(k), int(place)) for row, k, place in zip(rows, dataset, places)}
+    found.sort(key=lambda one: (at[one[0]], one[1]))  # as the table has them
     return WildRows(
         tuple(
-            Outlier(1 + (row if places is None else int(places[row])), names[row], name, value)
+            Outlier(1 + at[row][1], collection.names[at[row][0]], name, value)
             for row, _, name, value in found
         ),
         rows,
@@ -165,27 +165,13 @@ def without_rows(collection: DatasetCollection, rows: IntArray) -> DatasetCollec
     schema, varying = drop_constant(collection.schema, X.min(axis=0) == X.max(axis=0))
     X = X if varying.all() else X[:, varying]
     places = collection.positions
-    filled = replace(schema, encodings=_with_new_means(schema.encodings, schema.features, X))
     return replace(
         collection,
-        schema=filled,
+        schema=schema.with_means(X.mean(axis=0)),
         X=X,
         y=y,
         weights=collection.weights[keep],
         starts=np.concatenate([[0], np.cumsum(sizes)]),
         positions=None if places is None else places[keep],
         order=None if collection.order is None else collection.order.take(keep),
-    )
-
-
-def _with_new_means(
-    encodings: Sequence[Encoding], features: Sequence[str], X: FloatArray
-) -> tuple[Encoding, ...]:
-    """Return the rules of columns with the means of these rows, which fill in missing values."""
-    position = {name: j for j, name in enumerate(features)}
-    return tuple(
-        replace(e, fill=float(X[:, position[e.name]].mean()))
-        if isinstance(e, Number) and not e.missing and e.name in position
-        else e
-        for e in encodings
     )
