@@ -39,3 +39,10 @@ def test_variances_come_from_a_random_part_of_very_many_datasets(monkeypatch):
     # A pattern of the names, such as every fourth dataset of one kind, is not met.
     assert np.bincount(some % 4, minlength=4).min() >= 5
     np.testing.assert_array_equal(some, effort.some_datasets(200))
+
+
+def test_a_few_dozen_wide_datasets_are_worth_a_search():
+    """One model for all had a 26 % higher error than clusters on 28 datasets of 177 columns."""
+    assert not effort.works_by_rows(np.full(28, 50), 177, 10)
+    assert effort.works_by_rows(np.full(1_000, 100), 500, 10)
+    assert effort.works_by_rows(np.full(5_000, 6), 51, 10)

@@ -25,7 +25,7 @@ MANY_DATASETS = 300
 # Operations of a pass (K p^3), and numbers in the moments of all folds (K F p^2, 800 MB), from
 # which datasets with few rows for their columns are worked on by their rows. Below, a search for
 # clusters takes at most a few minutes.
-MANY_OPERATIONS, MANY_VALUES = 1e8, 1e8
+MANY_OPERATIONS, MANY_VALUES = 5e8, 1e8
 # How many times cheaper systems of rows must be than systems of columns: where they are not, most
 # datasets have rows enough for a search that is worth its time.
 CLEARLY_CHEAPER = 4
