@@ -4,7 +4,7 @@ import pytest
 
 from conjoin.report.notices import answer_in_words, notices, rows_in_words, value_in_words
 from conjoin.result.findings import Answer, Findings
-from conjoin.tables.encoding import Date
+from conjoin.tables.encoding import Category, Date
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema
 from conjoin.tables.suspects import Suspects
@@ -77,3 +77,15 @@ def test_columns_and_dates():
     assert first.endswith("ignore=['id', 'zip'] leaves them out.")
     assert second.endswith("category=['type', 'class'] makes them categories.")
     assert third.startswith("4 values of column 'day' are no dates ('?!', 'x' and 1 more)")
+
+
+def test_similar_categories_come_with_what_mends_them():
+    region = Category("region", "North", ("South", "north", "south "))
+    codes = Category("team", "1", ("2",), number=True)
+    schema = Schema(Roles("sales"), (region, codes))
+    (text,) = notices(Findings(from_files=True), schema)
+    assert text.startswith("Column 'region' has categories with nearly the same name: 'North', 'no")
+    assert "'South', 'south '" in text
+    assert text.endswith('"SELECT * REPLACE (lower(trim(region)) AS region) FROM data".')
+    (text,) = notices(Findings(), schema)
+    assert text.endswith("for example with data['region'].str.strip().str.lower().")

@@ -1,12 +1,13 @@
 """Errors of strategies and comparisons as plain values."""
 
 import math
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 
 from conjoin.report.measure import measure_of
 from conjoin.report.strategies import _loser, improvement_facts, plain_name, strategy_facts
+from conjoin.result.improvement import Improvements
 from conjoin.strategies import SEARCHED
 from tests.report import results
 
@@ -40,11 +41,17 @@ def test_the_fair_name_of_plain_clusters():
 
 
 def test_a_separate_error_next_to_0_is_marked():
-    one = SimpleNamespace(error=1e-4)
-    result = SimpleNamespace(
-        coefficients={"S08": one}, errors={"separate": SimpleNamespace(error=1)}
-    )
     measure = measure_of("gaussian")
-    assert _loser(("S08", 1e14), measure, result)["separate_next_to_0"]
-    assert not _loser(("S08", 3.0), measure, result)["separate_next_to_0"]
-    assert _loser(None, measure, result) is None
+    lost = Improvements({}, 8, 1, None, ("S08", 1e14), loser_separate=1e-8)
+    assert _loser(lost, measure)["separate_next_to_0"]
+    assert not _loser(replace(lost, loser_separate=1e-4), measure)["separate_next_to_0"]
+    assert not _loser(replace(lost, loser_separate=math.nan), measure)["separate_next_to_0"]
+    assert _loser(replace(lost, loser=None), measure) is None
+
+
+def test_the_separate_error_of_the_loser_is_a_share_of_the_mean():
+    result = results.hostile()
+    found = result.improvements()
+    separate = result.using("separate")
+    own = separate.coefficients[found.loser[0]].error
+    assert found.loser_separate == pytest.approx(own / separate.errors["separate"].error)

@@ -101,12 +101,14 @@ def find_improvements(
         change = np.where(own > 0, errors / own - 1, np.nan)
     known = np.where(np.isfinite(change), change, 0.0)
     best, worst = int(np.argmin(known)), int(np.argmax(known))
+    loses, usual = known[worst] > 0, float(weights @ own / weights.sum())
     return Improvements(
         over={name: _improvement(one, two, w, weights, names) for name, two in references.items()},
         lower=int(np.sum(known < 0)),
         higher=int(np.sum(known > 0)),
         winner=(names[best], float(known[best])) if known[best] < 0 else None,
-        loser=(names[worst], float(known[worst])) if known[worst] > 0 else None,
+        loser=(names[worst], float(known[worst])) if loses else None,
+        loser_separate=float(own[worst]) / usual if loses and usual > 0 else float("nan"),
     )
 
 

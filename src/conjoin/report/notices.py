@@ -1,7 +1,8 @@
 """Notices: the first lines of every output, about what was found before anything was decided.
 
 Findings enter, sentences leave: gross errors with the answer without them, names that are nearly
-the same, columns that look like identifiers or codes, dates that could not be read.
+the same, columns that look like identifiers or codes, dates that could not be read. Names are those
+of datasets and of categories.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from conjoin.learners.schema import LearnedSchema
 from conjoin.report.measure import error_text, measure_of
 from conjoin.report.numbers import finite
-from conjoin.tables.encoding import Date
+from conjoin.tables.encoding import Category, Date
+from conjoin.tables.suspects import similar_names
 from conjoin.text import quoted, shortened
 
 if TYPE_CHECKING:
@@ -61,6 +63,9 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
         found.append(f"{rows} far from the model and count less than half (robust=True).")
     found += _sampled(schema)
     found += _similar(findings)
+    for e in schema.encodings:
+        if isinstance(e, Category) and not e.number:
+            found += _similar_categories(e, findings.from_files)
     found += _columns(findings.suspects)
     for e in schema.encodings:
         if isinstance(e, Date) and e.unread:
@@ -213,14 +218,29 @@ def _similar(findings: "Findings") -> list[str]:
     shown += f" and {more:,} more groups" if more > 0 else ""
     mend = "Give them one spelling if they are one dataset"
     if len(findings.by) == 1:
-        by = findings.by[0]
-        mend += (
-            f', for example with query="SELECT * REPLACE (lower(trim({_quoted_name(by)})) AS '
-            f'{_quoted_name(by)}) FROM data"'
-            if findings.from_files
-            else f", for example with data[{by!r}].str.strip().str.lower()"
-        )
+        mend += f", for example with {_one_spelling(findings.by[0], findings.from_files)}"
     return [f"Datasets with nearly the same name: {shown}. {mend}."]
+
+
+def _similar_categories(column: Category, from_files: bool) -> list[str]:
+    """Say which frequent categories of a column are nearly the same, and what mends it."""
+    groups = similar_names((column.reference, *column.levels))
+    if not groups:
+        return []
+    shown = "; ".join(quoted(group) for group in groups[:MOST_NAMES])
+    return [
+        f"Column {column.name!r} has categories with nearly the same name: {shown}. Give them one "
+        f"spelling if they mean the same, for example with "
+        f"{_one_spelling(column.name, from_files)}."
+    ]
+
+
+def _one_spelling(column: str, from_files: bool) -> str:
+    """Return what gives the values of a column one spelling."""
+    if not from_files:
+        return f"data[{column!r}].str.strip().str.lower()"
+    name = _quoted_name(column)
+    return f'query="SELECT * REPLACE (lower(trim({name})) AS {name}) FROM data"'
 
 
 def _quoted_name(name: str) -> str:

@@ -86,7 +86,7 @@ def improvement_facts(result: "Partition") -> dict[str, dict[str, Any]]:
     for name in dict.fromkeys((result.strategy, plain_name(result.errors), "learner named")):
         known = result.analysis.improvements(name) if name in result.errors else None
         if known is not None and len(result.labels) > 1:
-            found[name] = _plain(known, measure, result)
+            found[name] = _plain(known, measure)
     return found
 
 
@@ -97,13 +97,13 @@ def plain_name(errors: Any) -> str:
     return SEARCHED if SEARCHED in errors else "clusters"
 
 
-def _plain(found: "Improvements", measure: Measure, result: "Partition") -> dict[str, Any]:
+def _plain(found: "Improvements", measure: Measure) -> dict[str, Any]:
     return {
         "over": {name: _one(one, measure) for name, one in found.over.items()},
         "lower": found.lower,
         "higher": found.higher,
         "winner": _dataset(found.winner, measure),
-        "loser": _loser(found.loser, measure, result),
+        "loser": _loser(found, measure),
     }
 
 
@@ -131,15 +131,10 @@ def behind_note(measure: Measure) -> str:
     )
 
 
-def _loser(
-    found: tuple[str, float] | None, measure: Measure, result: "Partition"
-) -> dict[str, Any] | None:
+def _loser(found: "Improvements", measure: Measure) -> dict[str, Any] | None:
     """Return the dataset that loses most, and whether its separate error is next to nothing."""
-    one = _dataset(found, measure)
-    if found is None or one is None:
+    one = _dataset(found.loser, measure)
+    if one is None:
         return None
-    # The error in use stands for that of the strategy: they differ by far less than a thousand.
-    own = measure.shown(result.coefficients[found[0]].error / (1 + found[1]))
-    usual = measure.shown(result.errors["separate"].error)
-    small = own is not None and usual is not None and own < NEXT_TO_NOTHING * usual
-    return {**one, "separate_next_to_0": small}
+    share = measure.shown(found.loser_separate)  # of the mean separate error, as it is shown
+    return {**one, "separate_next_to_0": share is not None and share < NEXT_TO_NOTHING}

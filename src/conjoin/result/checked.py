@@ -169,7 +169,8 @@ def _improvement(value: Any, what: str) -> None:
     one = record({"numbers": list_of(number, 7), "carriers": list_of(text)}, {"typical": number})
     dataset = optional(pair(text, finite))
     record(
-        {"over": map_of(one), "lower": whole, "higher": whole, "winner": dataset, "loser": dataset}
+        {"over": map_of(one), "lower": whole, "higher": whole, "winner": dataset, "loser": dataset},
+        {"loser_separate": number},
     )(value, what)
 
 

@@ -76,6 +76,7 @@ def improvements_to_plain(result: "Partition") -> dict[str, Any]:
                 "higher": known.higher,
                 "winner": None if known.winner is None else list(known.winner),
                 "loser": None if known.loser is None else list(known.loser),
+                "loser_separate": str(known.loser_separate),
             }
     return found
 
@@ -95,6 +96,7 @@ def improvements_from_plain(values: Mapping[str, Any]) -> dict[str, Improvements
             found["higher"],
             None if found["winner"] is None else tuple(found["winner"]),
             None if found["loser"] is None else tuple(found["loser"]),
+            float(found.get("loser_separate", "nan")),  # older files have none
         )
         for name, found in values.items()
     }

@@ -56,6 +56,9 @@ class Improvements:
     winner, loser : (str, float), optional
         The dataset whose error changes most for the better, and most for the worse, as a share of
         the error of its separate model; None if there is none.
+    loser_separate : float
+        The error of the loser's separate model, as a share of the mean of all separate models. Next
+        to 0 a change in percent says nothing. nan if there is no loser.
 
     Examples
     --------
@@ -72,3 +75,4 @@ class Improvements:
     higher: int
     winner: tuple[str, float] | None
     loser: tuple[str, float] | None
+    loser_separate: float = float("nan")
