@@ -200,6 +200,9 @@ def test_joins_in_another_order_have_no_verdict_by_theory(result):
     for line in lines[1:]:
         assert line.judged_by == (THEORY if sides_of(line) in kept else NOT_JUDGED)
     assert lines[-1].judged_by == NOT_JUDGED
+    assert math.isnan(lines[-1].p_value)
+    assert math.isnan(lines[-1].adjusted_p)
+    assert not math.isnan(lines[0].adjusted_p)
     assert facts(fresh)["ledger"][-1]["change"] is None
 
 

@@ -207,8 +207,11 @@ def around(gains: FloatArray, limits: FloatArray) -> FloatArray:
 def adjust(lines: Sequence[Merge], steps: int) -> tuple[Merge, ...]:
     """Return lines of a ledger of so many steps with adjusted p-values."""
     p = np.array([line.p_value for line in lines])
+    # A join that nobody judged counts as one of the tests, and has no p-value.
+    known, tested = ~np.isnan(p), np.nan_to_num(p, nan=1.0)
     # Holm's method needs all lines. Of a long ledger only the first ones may be judged.
-    adjusted = holm(p) if steps <= MOST_INTERVALS else np.minimum(p * steps, 1.0)
+    adjusted = holm(tested) if steps <= MOST_INTERVALS else np.minimum(tested * steps, 1.0)
+    adjusted = np.where(known, adjusted, np.nan)
     return tuple(replace(line, adjusted_p=float(x)) for line, x in zip(lines, adjusted))
 
 

@@ -72,7 +72,7 @@ class Merge:
         What the method itself said of the pair.
     p_value : float
         P-value of the test behind the verdict; the verdict holds at level delta where it is at
-        most delta (a little less for `verdict="gaussian"`).
+        most delta (a little less for `verdict="gaussian"`). nan where nobody judged the join.
     adjusted_p : float
         The same adjusted for the number of lines, by Holm's method (by Bonferroni's in ledgers of
         more than 200 lines). Where it is at most delta, the verdict also holds for the best of all
@@ -117,7 +117,7 @@ def unjudged(line: Merge) -> Merge:
         verdict="undecided",
         gain=unknown,
         interval=(unknown, unknown),
-        p_value=1.0,
+        p_value=unknown,
         validated_change=unknown,
         standard_error=unknown,
         judged_by=NOT_JUDGED,
