@@ -3,9 +3,10 @@ import pytest
 
 import conjoin
 from conjoin.api.request import PARTITION_METHODS
-from conjoin.engine.methods import METHODS, validate_search
+from conjoin.engine.methods import METHODS, _is_worth_it, validate_search
 from conjoin.models.own_noise import COMMON
 from conjoin.strategies import plan
+from conjoin.strategies.average import FEWEST_DATASETS
 from tests.collections_ import make
 from tests.strategies.flow import run
 
@@ -133,3 +134,26 @@ def test_own_noise_lowers_the_error_of_a_real_table_as_a_whole(monkeypatch, bike
     )
     for name in ("auto", "slopes", "partial", "full", "clusters"):
         assert bikes.errors[name].error < one_noise.errors[name].error
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_random_parts_of_a_skewed_table_get_one_model(seed):
+    """The evidence, which takes noise to be normal, tells them apart."""
+    rng = np.random.default_rng(seed)
+    a, b, noise = rng.normal(size=(3, 6000))
+    part = rng.integers(0, 12, 6000).astype(str)
+    table = {"a": a, "b": b, "part": part, "y": np.exp(1 + 0.8 * a + 0.5 * b + 0.5 * noise)}
+    result = conjoin.partition(table, target="y", by="part", drop_outliers=False)
+    assert result.analysis.search.labels.max() > 0
+    assert len(result.clusters) == 1
+
+
+@pytest.mark.parametrize("datasets", [6, 9])
+def test_clusters_of_several_datasets_must_predict_better(datasets):
+    """A few datasets tell too little, so there errors that are about as high are enough."""
+    found = run(make("clusters", K=datasets, n=30, p=3, clusters=3)).candidates()
+    pooled = found.pooled.losses
+    losses = pooled * np.random.default_rng(0).uniform(0.9, 1.1, size=pooled.shape)
+    assert _is_worth_it(losses, found) == (datasets < FEWEST_DATASETS)
+    assert _is_worth_it(0.5 * losses, found)
+    assert not _is_worth_it(1.5 * losses, found)

@@ -25,15 +25,18 @@ class Flow:
     weights: np.ndarray
     auto: Fitted
 
-    def choose(self, method="auto"):
-        """Return the partition of a method."""
+    def candidates(self):
+        """Return what a method chooses from."""
         moments = self.start.problem.moments
         pooled = judge_losses(self.fits["pooled"], self.start.problem)
         weights = equal(moments.shape[0])
-        candidates = Candidates(
+        return Candidates(
             self.start, weights, self.plan.search, Judge.of(moments), pooled, delta=0.1
         )
-        return METHODS[method].choose(candidates)
+
+    def choose(self, method="auto"):
+        """Return the partition of a method."""
+        return METHODS[method].choose(self.candidates())
 
 
 def run(truth):

@@ -19,10 +19,10 @@ from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
 from conjoin.grouping.refine import Join, Refined, make_sound, refine, tree_joins
 from conjoin.grouping.search import FindPartition, Search, evidence, evidence_partition
-from conjoin.models.effort import is_large, is_small
+from conjoin.models.effort import is_large
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import Hyper, coefficients
-from conjoin.strategies.average import paired_parts
+from conjoin.strategies.average import FEWEST_DATASETS, paired_parts
 from conjoin.strategies.joins import ValidatedJoins
 from conjoin.strategies.plan import Start
 from conjoin.strategies.refits import (
@@ -177,29 +177,40 @@ def _chosen(
 
 
 def _choose_auto(candidates: Candidates) -> Chosen:
-    """Take the partition of best evidence, unless one model for all predicts better.
+    """Take the partition of best evidence, if it predicts better than one model for all.
 
-    Better is an error on held-out rows that is lower by more than its standard error. With few
-    rows the partition is searched for again outside the held-out rows. With many rows or datasets
-    it is kept as it is, which favours it over one model for all, which has nothing to learn; where
-    it still loses, it goes. Either way, only joins that hold on held-out rows remain (`refine`).
+    The evidence takes noise to be normal. Where it is not, random parts of one table can look
+    different. So held-out rows decide (`_is_worth_it`). The partition is searched for again outside
+    them. With many datasets that takes too long, so it is kept as it is, which favours it over one
+    model for all. Either way, only joins that hold on held-out rows remain (`refine`).
     """
     labels, problem = candidates.search.labels, candidates.start.problem
-    one_cluster = np.zeros_like(labels)
     pooled, searched = candidates.pooled, None
-    if labels.max() > 0 and is_small(problem.moments) and len(labels) <= MOST_FULL:
+    if labels.max() > 0 and len(labels) <= MOST_FULL and not is_large(problem.moments):
         searched = validated_search("auto", _auto_outside, candidates.start)
     refined = candidates.refine(labels)
     found = candidates.fit(refined.labels)
-    stacked = np.stack([found.losses if searched is None else searched, pooled.losses])
-    parts = paired_parts(stacked, problem.moments.w, candidates.weights)
-    lead = parts[0] - parts[1]
-    if labels.max() > 0 and lead.sum() > np.sqrt(len(lead)) * lead.std():
-        refined = candidates.refine(one_cluster)
+    losses = found.losses if searched is None else searched
+    if labels.max() > 0 and not _is_worth_it(losses, candidates):
+        refined = candidates.refine(np.zeros_like(labels))
         found = candidates.fit(refined.labels)
     if refined.labels.max() == 0:
         found = pooled
     return _chosen(candidates, refined.labels, found, searched, refined.joins)
+
+
+def _is_worth_it(losses: FloatArray, candidates: Candidates) -> bool:
+    """Say whether clusters with these losses (F, K) are taken, and not one model for all.
+
+    From 8 datasets on their error must be lower by more than its standard error, over datasets.
+    Fewer datasets tell too little about that error, and wrongly joined ones cost more. There it is
+    enough that the error is not higher by more than its standard error.
+    """
+    stacked = np.stack([losses, candidates.pooled.losses])
+    parts = paired_parts(stacked, candidates.moments.w, candidates.weights)
+    gain = parts[1] - parts[0]
+    error = np.sqrt(len(gain)) * gain.std()
+    return bool(gain.sum() > (error if len(candidates.weights) >= FEWEST_DATASETS else -error))
 
 
 def _auto_outside(moments: "Moments", hyper: Hyper, folds: "Moments") -> IntArray:

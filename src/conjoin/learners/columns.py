@@ -55,7 +55,7 @@ class LearnerColumns:
     >>> from conjoin.tables import collect
     >>> table = {"by": ["a", "a", "b", "b", "b"], "c": ["u", "v", "v", "u", "u"]}
     >>> rows = collect({**table, "y": [1, 2, 3, 5, 4]}, target="y", by="by")
-    >>> LearnerColumns.of(rows.schema).transform(rows.X).ravel()
+    >>> LearnerColumns.of(rows.schema).transform(rows.in_table_order().X).ravel()
     array([0., 1., 1., 0., 0.])
     """
 
