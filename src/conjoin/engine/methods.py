@@ -19,7 +19,7 @@ from conjoin.grouping.agglomerative import MOST_FULL, grow, improve, prune
 from conjoin.grouping.objective import RiskObjective, ValidatedObjective
 from conjoin.grouping.refine import Join, Refined, make_sound, refine, tree_joins
 from conjoin.grouping.search import FindPartition, Search, evidence, evidence_partition
-from conjoin.models.effort import is_large
+from conjoin.models.effort import is_large, is_small
 from conjoin.models.noise import noise_variances
 from conjoin.models.partial import Hyper, coefficients
 from conjoin.strategies.average import FEWEST_DATASETS, paired_parts
@@ -180,13 +180,11 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     """Take the partition of best evidence, if it predicts better than one model for all.
 
     The evidence takes noise to be normal. Where it is not, random parts of one table can look
-    different. So held-out rows decide (`_is_worth_it`). The partition is searched for again outside
-    them. With many datasets that takes too long, so it is kept as it is, which favours it over one
-    model for all. Either way, only joins that hold on held-out rows remain (`refine`).
+    different. So held-out rows decide (`_is_worth_it`). Either way, only joins that hold on them
+    remain (`refine`).
     """
-    labels, problem = candidates.search.labels, candidates.start.problem
-    pooled, searched = candidates.pooled, None
-    if labels.max() > 0 and len(labels) <= MOST_FULL and not is_large(problem.moments):
+    labels, searched, pooled = candidates.search.labels, None, candidates.pooled
+    if labels.max() > 0 and _is_searched_again(candidates.moments):
         searched = validated_search("auto", _auto_outside, candidates.start)
     refined = candidates.refine(labels)
     found = candidates.fit(refined.labels)
@@ -197,6 +195,19 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     if refined.labels.max() == 0:
         found = pooled
     return _chosen(candidates, refined.labels, found, searched, refined.joins)
+
+
+def _is_searched_again(moments: "Moments") -> bool:
+    """Say whether the partition is searched for again outside the held-out rows.
+
+    With many datasets that takes too long. The partition is then validated as it is, which favours
+    it over one model for all, which has nothing to learn. So is that of a few datasets of many
+    rows, where the errors of the folds are too few to undo what many rows say.
+    """
+    K = moments.shape[0]
+    if K < FEWEST_DATASETS:
+        return is_small(moments)
+    return K <= MOST_FULL and not is_large(moments)
 
 
 def _is_worth_it(losses: FloatArray, candidates: Candidates) -> bool:
