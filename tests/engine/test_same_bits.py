@@ -89,6 +89,20 @@ def test_threads_and_the_order_of_rows_and_files(monkeypatch, files, answer, cas
     assert answer(files[1], *CASES[case], threads=2) == expected
 
 
+@pytest.mark.parametrize("option", ["time", "repeat"])
+def test_rows_in_time_and_of_persons(table, option):
+    rng = np.random.default_rng(2)
+    given = table[["a", "c", "store", "y"]].head(1000)
+    given = given.assign(when=rng.integers(0, 300, 1000), who=rng.integers(0, 90, 1000).astype(str))
+    asked = LINES | {"target": "y", option: {"time": "when", "repeat": "who"}[option]}
+    found = []
+    for rows in (given, given.sample(frac=1, random_state=1)):
+        one = conjoin.partition(rows, **asked)
+        ledger = [(pair.left, pair.right, pair.p_value) for pair in one.ledger()]
+        found.append(({name: error.error for name, error in one.errors.items()}, ledger))
+    assert found[0] == found[1]
+
+
 @pytest.mark.learner
 @pytest.mark.parametrize("place", ["memory", "duckdb"])
 def test_boosted_trees(monkeypatch, files, answer, place):
