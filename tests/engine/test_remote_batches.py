@@ -95,7 +95,6 @@ def test_many_columns_are_summed_in_batches(monkeypatch):
     expected = conjoin.partition(table, **asked)
     monkeypatch.setattr(remote, "MOST_VALUES", -1)
     monkeypatch.setattr(remote, "MANY_FEATURES", 5)
-    monkeypatch.setattr(remote_sums, "MOST_BY_QUERY", 5)
     monkeypatch.setattr(remote_batches, "BATCH", 256)
     with duckdb.connect() as connection:
         found = conjoin.partition(connection.from_df(table), **asked)

@@ -97,13 +97,15 @@ def assert_same(found, expected):
     assert found.clusters == expected.clusters
     for name, model in expected.coefficients.items():
         own = found.coefficients[name]
-        assert_allclose(numbers(own), numbers(model), rtol=1e-6, atol=1e-6, err_msg=name)
+        assert_allclose(numbers(own), numbers(model), rtol=1e-8, atol=1e-8, err_msg=name)
         assert own.rows == model.rows
     for name, one in expected.errors.items():
-        assert_allclose(found.errors[name].error, one.error, rtol=1e-6, err_msg=name)
-    assert_allclose(list(found.weights.values()), list(expected.weights.values()), atol=1e-5)
-    verdicts = [(one.left, one.right, one.verdict) for one in expected.ledger()]
-    assert [(one.left, one.right, one.verdict) for one in found.ledger()] == verdicts
+        assert_allclose(found.errors[name].error, one.error, rtol=1e-8, err_msg=name)
+    assert_allclose(list(found.weights.values()), list(expected.weights.values()), atol=1e-8)
+    for own, one in zip(found.ledger(), expected.ledger(), strict=True):
+        assert (own.left, own.right, own.verdict) == (one.left, one.right, one.verdict)
+        assert own.gain == pytest.approx(one.gain, rel=1e-8)
+        assert own.p_value == pytest.approx(one.p_value, rel=1e-8, abs=1e-8)
     assert_same_scores(found, expected)
 
 
@@ -118,12 +120,12 @@ def assert_same_scores(found, expected):
     for name, one in scored[1].scores.items():
         own = scored[0].scores[name]
         assert_allclose(
-            [own.log_loss, own.brier, own.auc], [one.log_loss, one.brier, one.auc], rtol=1e-6
+            [own.log_loss, own.brier, own.auc], [one.log_loss, one.brier, one.auc], rtol=1e-8
         )
         assert own.rows == one.rows and own.shares == pytest.approx(one.shares)
     for own, one in zip(scored[0].calibration, scored[1].calibration, strict=True):
         assert own.rows == one.rows
-        assert_allclose([own.predicted, own.observed], [one.predicted, one.observed], rtol=1e-6)
+        assert_allclose([own.predicted, own.observed], [one.predicted, one.observed], rtol=1e-8)
 
 
 def numbers(model):
@@ -145,9 +147,21 @@ def test_polars(table, here, rows_stay):
     assert_same(conjoin.partition(lazy, target="bought", **ASKED), here("two classes"))
 
 
-def test_dask(table, here, rows_stay):
-    frame = dd.from_pandas(columns(table, "bought", {}), npartitions=3)
-    assert_same(conjoin.partition(frame, target="bought", **ASKED), here("two classes"))
+@pytest.mark.parametrize("case", TARGETS)
+def test_dask(table, here, rows_stay, case):
+    target, options = TARGETS[case]
+    frame = dd.from_pandas(columns(table, target, options), npartitions=3)
+    assert_same(conjoin.partition(frame, target=target, **ASKED, **options), here(case))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["two classes", "counts with weights"])
+def test_spark(table, here, rows_stay, spark, case):
+    target, options = TARGETS[case]
+    frame = spark.createDataFrame(columns(table, target, options))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Spark's workers")
+        assert_same(conjoin.partition(frame, target=target, **ASKED, **options), here(case))
 
 
 def test_of_very_many_rows_a_part_is_scored_that_depends_on_values_alone():

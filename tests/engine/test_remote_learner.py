@@ -77,12 +77,12 @@ def test_all_rows_as_sample_give_the_numbers_of_rows_in_memory(bent_table, here,
     assert there.clusters == here.clusters
     assert list(there.errors) == list(here.errors)
     for name, one in here.errors.items():
-        assert_allclose(there.errors[name].error, one.error, rtol=1e-6, err_msg=name)
-    assert_allclose(list(there.weights.values()), list(here.weights.values()), atol=1e-6)
+        assert_allclose(there.errors[name].error, one.error, rtol=1e-8, err_msg=name)
+    assert_allclose(list(there.weights.values()), list(here.weights.values()), atol=1e-8)
     new = bent_table.head(50)
-    assert_allclose(there.predict(new), here.predict(new), rtol=1e-6)
+    assert_allclose(there.predict(new), here.predict(new), rtol=1e-8)
     unseen = new.assign(shop="new shop")
-    assert_allclose(there.predict(unseen), here.predict(unseen), rtol=1e-6)
+    assert_allclose(there.predict(unseen), here.predict(unseen), rtol=1e-8)
     one, other = (result.analysis.placement for result in (here, there))
     assert_allclose(other.centre, one.centre, rtol=1e-5, atol=1e-7)
     assert_allclose(other.columns, one.columns)
@@ -97,7 +97,7 @@ def test_other_engines_give_the_same(bent_table, here, monkeypatch, engine):
     }
     there = conjoin.partition(make[engine](bent_table), target="sales", by="shop", learner=QUICK)
     for name in ("linear", "corrected", "residual", "learner named", "auto"):
-        assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-6, err_msg=name)
+        assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-8, err_msg=name)
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_spark_gives_the_same(bent_table, here, monkeypatch, spark):
         warnings.filterwarnings("error", "Spark's workers")  # they predict, and no row comes here
         there = conjoin.partition(frame, target="sales", by="shop", learner=QUICK)
     for name in ("linear", "corrected", "residual", "learner named", "auto"):
-        assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-6, err_msg=name)
+        assert_allclose(there.errors[name].error, here.errors[name].error, rtol=1e-8, err_msg=name)
 
 
 def test_a_sample_teaches_and_all_rows_judge(bent_table, here, monkeypatch, tmp_path):
@@ -116,7 +116,7 @@ def test_a_sample_teaches_and_all_rows_judge(bent_table, here, monkeypatch, tmp_
     assert len(found.notices) == 1
     assert re.search(r"trained on 1,2\d\d of 2,500 rows", found.notices[0])
     # Errors of lines are those of all rows, errors of trees a little higher.
-    assert_allclose(found.errors["linear"].error, here.errors["linear"].error, rtol=1e-6)
+    assert_allclose(found.errors["linear"].error, here.errors["linear"].error, rtol=1e-8)
     for name in ("learner named", "auto"):
         ratio = found.errors[name].error / here.errors[name].error
         assert 0.97 < ratio < 1.35, name

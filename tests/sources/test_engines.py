@@ -88,7 +88,9 @@ def test_dask_with_a_worker_that_is_killed(files, table, expected):
         assert there.clusters == here.clusters
         for name, one in here.coefficients.items():
             own = there.coefficients[name].lines[0].coef
-            assert own == pytest.approx(dict(one.lines[0].coef), abs=1e-6)
+            assert own == pytest.approx(dict(one.lines[0].coef), abs=1e-8)
+        for name, one in here.errors.items():
+            assert there.errors[name].error == pytest.approx(one.error, rel=1e-8)
         verdicts = [(one.left, one.right, one.verdict) for one in here.ledger()]
         assert [(one.left, one.right, one.verdict) for one in there.ledger()] == verdicts
 

@@ -189,26 +189,24 @@ def _without(
     ranges = table.ranges()
     if np.any(ranges.low == ranges.high):
         return None
-    return _form(table, ranges, schema.with_means(ranges.plain[:-1]), how)
+    return _form(table, ranges, schema, how)
 
 
 def _form(table: "Encoded", ranges: "Ranges", schema: Schema, how: How) -> Reduced:
     """Form the moments of a frame whose features all vary."""
     roles, (folds, seed, intercept, by_value) = schema.roles, how
-    # The root mean square around zero, if there is no intercept.
-    spread = ranges.spread if intercept else np.hypot(ranges.spread, ranges.mean)
-    basis = Basis.from_summary(ranges.low, ranges.high, ranges.mean, spread, intercept=intercept)
     kinds = kinds_of(ranges.places())
     dealing = RemoteFolds(table.frame, table.by, ranges.cells, kinds, folds, seed)
-    reduced = form_sums(table, dealing, basis, roles, ranges, by_value=by_value)
+    reduced = form_sums(table, dealing, roles, ranges, intercept=intercept, by_value=by_value)
     check_names(reduced.names, int(reduced.folds.n.sum()), roles)
     position = {name: k for k, name in enumerate(reduced.names)}
     width = len(schema.features)
-    rows = RemoteRows(reduced.dealt, tuple(table.by), width, position, folds, ranges.weight)
+    rows = RemoteRows(reduced.dealt, tuple(table.by), width, position, folds, reduced.weight)
+    means = ranges.fills() if table.weighted else reduced.means
     found = Reduced(
         names=tuple(reduced.names),
         sizes=tuple(int(n) for n in reduced.folds.n.sum(axis=1)),
-        schema=schema,
+        schema=schema.with_means(means[:-1]),
         limits=limits_of(schema.features, ranges.low[:-1], ranges.high[:-1]),
         basis=reduced.basis,
         folds=reduced.folds,

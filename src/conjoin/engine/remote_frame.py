@@ -36,9 +36,11 @@ COPIES = 3
 # Distance between a mean and the number that squares were taken around, in standard deviations,
 # from which they are taken again: their difference then loses two digits, or one with each ten.
 MOST_SHIFT = 10.0
-# Binary digits of means and deviations, relative to the deviation. An engine adds in another order
-# every time, which moves some 2^-50; with fewer digits the coordinates have the same bits.
-DIGITS = 40
+# Binary digits of rough coordinates, relative to the deviation. An engine adds in another order
+# every time, which moves some 2^-50: twelve digits are the same but for one in 2^38 cases.
+DIGITS = 12
+# Binary digits of means without weights, which fill gaps of new rows where rows have weights.
+FILL_DIGITS = 32
 
 
 def with_known_rows(
@@ -79,8 +81,6 @@ class Ranges:
         Weighted mean, and weighted root mean square of deviations from it.
     plain : array
         Mean without weights.
-    weight : float
-        The mean weight.
     rows : int
         The number of rows.
     """
@@ -90,14 +90,24 @@ class Ranges:
     mean: FloatArray
     spread: FloatArray
     plain: FloatArray
-    weight: float
     rows: int
 
     def take(self, kept: Any) -> "Ranges":
         """Return the ranges of some columns."""
         arrays = (self.low, self.high, self.mean, self.spread, self.plain)
         low, high, mean, spread, plain = (one[kept] for one in arrays)
-        return Ranges(low, high, mean, spread, plain, self.weight, self.rows)
+        return Ranges(low, high, mean, spread, plain, self.rows)
+
+    def rough_basis(self, *, intercept: bool) -> Basis:
+        """Return coordinates whose bits do not depend on the order in which an engine adds."""
+        # The root mean square around zero, if there is no intercept.
+        spread = self.spread if intercept else np.hypot(self.spread, self.mean)
+        mean, spread = (_rounded(one, self.spread, DIGITS) for one in (self.mean, spread))
+        return Basis.from_summary(self.low, self.high, mean, spread, intercept=intercept)
+
+    def fills(self) -> FloatArray:
+        """Return means without weights, whose bits hardly ever depend on that order."""
+        return _rounded(self.plain, self.spread, FILL_DIGITS)
 
     def places(self) -> FloatArray:
         """Return the mean places of values among the cells of their column."""
@@ -198,9 +208,7 @@ class Encoded:
         plain = _numbers(found, "plain", every) if self.weighted else mean
         with np.errstate(over="ignore", invalid="ignore"):
             spread = np.sqrt(np.maximum(square, 0.0))
-            unit = 2.0 ** (np.frexp(spread)[1] - DIGITS)
-            mean, spread = _rounded(mean, unit), _rounded(spread, unit)
-        return Ranges(low, high, mean, spread, plain, weight / rows, rows)
+        return Ranges(low, high, mean, spread, plain, rows)
 
     def _deviations(self, j: int, center: float) -> list[nw.Expr]:
         """Return weighted sums of a column's deviations from a number, and of their squares."""
@@ -319,15 +327,17 @@ def _around(
         return center + shift, _numbers(found, "square", columns) / weight - shift**2
 
 
-def _rounded(values: FloatArray, unit: FloatArray) -> FloatArray:
-    """Return values as multiples of a unit, where there is one and they have more digits.
+def _rounded(values: FloatArray, spread: FloatArray, digits: int) -> FloatArray:
+    """Return values with some binary digits of their deviation, where there is one.
 
-    >>> _rounded(np.array([0.75, 5.1, 3.0]), np.array([0.5, 2.0, 0.0])).tolist()
-    [1.0, 6.0, 3.0]
+    >>> _rounded(np.array([0.7, 5.1, 3.1]), np.array([0.9, 7.0, 0.0]), 2).tolist()
+    [0.75, 6.0, 3.1]
     """
-    known = (unit > 0) & np.isfinite(values) & np.isfinite(unit)
-    found: FloatArray = np.where(known, np.round(values / np.where(known, unit, 1.0)), values)
-    return np.where(known, found * unit, values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        unit = 2.0 ** (np.frexp(spread)[1] - digits)
+        known = (unit > 0) & np.isfinite(values) & np.isfinite(unit)
+        found: FloatArray = np.where(known, np.round(values / np.where(known, unit, 1.0)), values)
+        return np.where(known, found * unit, values)
 
 
 def check_sums_fit(columns: int, datasets: int, folds: int) -> None:

@@ -14,25 +14,20 @@ from conjoin._typing import FloatArray, IntArray
 from conjoin.engine.coordinates import second_moments, settle
 from conjoin.engine.finished import finished_sums
 from conjoin.engine.remote_batches import sums_in_batches
-from conjoin.engine.remote_folds import RemoteFolds
+from conjoin.engine.remote_folds import RemoteFolds, in_order_of_values
 from conjoin.engine.remote_frame import Encoded, Ranges
 from conjoin.moments import Basis, Moments
 from conjoin.moments.collinear import directions_of_moments
 from conjoin.moments.folds import LARGE_ROWS, is_balanced
-from conjoin.moments.kept import Batch, KeptMoments
+from conjoin.moments.kept import Batch, KeptMoments, change
 from conjoin.tables.names import SEPARATOR, check_distinct_names, name_of, natural_order
 from conjoin.tables.roles import Roles
-
-# Columns beyond which DuckDB's rows are summed in batches: a query would have 2,000 sums, and more
-# of them come in further queries (`engine.remote_frame`).
-MOST_BY_QUERY = 64
 
 
 def kept_of(sums: "Sums", ranges: Ranges) -> KeptMoments:
     """Return the moments of an engine in the form that rows can be added to."""
-    K, usual = len(sums.names), sums.usual
-    center = np.append(usual.center, usual.target_center)
-    scale = np.append(usual.scale, usual.target_scale)
+    K = len(sums.names)
+    center, scale = _coordinates(sums.usual)
     shape = (K, len(center))
     assert sums.marks is not None  # rows were dealt by value
     rows = [int(n) for n in sums.folds.n.sum(axis=1)]
@@ -43,7 +38,7 @@ def kept_of(sums: "Sums", ranges: Ranges) -> KeptMoments:
         sums.folds.n,
         np.broadcast_to(center, shape).copy(),
         np.broadcast_to(scale, shape).copy(),
-        sums.products * ranges.weight,
+        sums.products * sums.weight,
         ranges.low,
         ranges.high,
         (batch,),
@@ -53,64 +48,72 @@ def kept_of(sums: "Sums", ranges: Ranges) -> KeptMoments:
 def form_sums(
     table: Encoded,
     dealing: RemoteFolds,
-    basis: Basis,
     roles: Roles,
     ranges: Ranges,
     *,
+    intercept: bool,
     by_value: bool,
 ) -> "Sums":
     """Form the moments, in coordinates that suit the columns.
 
     Very many rows are dealt by their hash alone, if the folds are balanced: no engine has to sort.
     """
-    weight = ranges.weight
+    rough = ranges.rough_basis(intercept=intercept)
 
-    def products(given: Basis) -> dict[str, Any]:
+    def sums_in(given: Basis) -> Sums:
         how = (dealing.cells, dealing.kinds, dealing.folds, dealing.seed, way)
-        inputs = (table.names, weight, given, *how)
-        duckdb = dealing.frame.implementation.is_duckdb()
-        if way == "hash" and duckdb:
-            return finished_sums(inputs, lambda: sums_in_batches(dealing, given))
-        if way != "value" and duckdb and len(table.names) > MOST_BY_QUERY:
-            return finished_sums(inputs, lambda: sums_in_batches(dealing, given, dealt))
-        return finished_sums(inputs, lambda: table.products(dealt, given))
-
-    def form(given: Basis) -> Moments:
-        return _assemble(products(given), roles, given, dealing.folds, weight).folds
+        inputs = (table.names, given, *how)
+        if dealing.frame.implementation.is_duckdb():
+            rows = None if way == "hash" else dealt
+            found = finished_sums(inputs, lambda: sums_in_batches(dealing, given, rows))
+        else:
+            found = finished_sums(inputs, lambda: table.products(dealt, given))
+        return _assemble(found, roles, given, dealing.folds)
 
     way = "value" if by_value else "hash" if ranges.rows > LARGE_ROWS else "together"
-    dealt = _deal(dealing, table, way)
-    sums = _assemble(products(basis), roles, basis, dealing.folds, weight)
+    dealt = _deal(dealing, table, way, ranges.rows)
+    sums = sums_in(rough)
     if way == "value":
         marks, none = sums.copies, np.zeros_like(sums.copies)
-        return replace(sums, usual=basis, marks=marks, copies=none, dealt=dealt)
+        return replace(sums, marks=marks, copies=none, dealt=dealt)
     if way == "hash" and not is_balanced(sums.folds.n.sum(axis=0)):
         way = "together"
-        dealt = _deal(dealing, table, way)
-        sums = _assemble(products(basis), roles, basis, dealing.folds, weight)
+        dealt = _deal(dealing, table, way, ranges.rows)
+        sums = sums_in(rough)
     distinct = int(sums.folds.n.sum()) - int(sums.copies.sum())
     if sums.copies.any() and not dealing.any_fine(distinct, len(sums.names)):
         way = "apart"
-        dealt = _deal(dealing, table, way)
-        sums = replace(sums, folds=form(basis), copies=np.zeros_like(sums.copies))
-    second = second_moments(sums.folds, basis)
-    settled = settle(basis, sums.folds, lambda: directions_of_moments(second, basis), form)
+        dealt = _deal(dealing, table, way, ranges.rows)
+        sums = replace(sums_in(rough), copies=np.zeros_like(sums.copies))
+    sums = sums.centred(ranges)
+    second, basis = second_moments(sums.folds, sums.basis), sums.basis
+    settled = settle(
+        basis, sums.folds, lambda: directions_of_moments(second, basis), lambda b: sums_in(b).folds
+    )
     return replace(sums, basis=settled[0], folds=settled[1], dealt=dealt)
 
 
-def _deal(dealing: RemoteFolds, table: Encoded, way: str) -> nw.LazyFrame[Any]:
-    """Return the rows with their fold: by value, by hash, or in turn."""
-    if way == "value":
-        return dealing.by_value(table.names)
-    return dealing.by_hash() if way == "hash" else dealing.dealt(together=way == "together")
+def _deal(dealing: RemoteFolds, table: Encoded, way: str, rows: int) -> nw.LazyFrame[Any]:
+    """Return the rows with their fold: by value, by hash, or in turn.
+
+    Rows of DuckDB come in the order of their values, unless there are very many that no step sorts.
+    """
+    if way == "hash":
+        return dealing.by_hash()
+    by_value = way == "value"
+    dealt = dealing.by_value(table.names) if by_value else dealing.dealt(together=way == "together")
+    if not dealt.implementation.is_duckdb() or (by_value and rows > LARGE_ROWS):
+        return dealt
+    return in_order_of_values(dealt, dealing.by, len(table.names))
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
     """Names of datasets, coordinates, moments (K, F) and copies (K,), as in `Reduced`.
 
-    `products` are the sums with a column of ones, in the `usual` basis; `dealt` are the rows with
-    their folds; `marks` (K,) sum the hashes of rows that were dealt by value.
+    `products` are the sums with a column of ones, in the `usual` basis, over the mean `weight` of
+    the rows; `dealt` are the rows with their folds; `marks` (K,) sum the hashes of rows that were
+    dealt by value. `means` are those of features and target.
     """
 
     names: list[str]
@@ -119,13 +122,43 @@ class Sums:
     copies: IntArray
     products: FloatArray
     usual: Basis
+    weight: float
     dealt: Any = None
     marks: IntArray | None = None
 
+    def centred(self, ranges: Ranges) -> "Sums":
+        """Return the sums around the means of the columns, in their deviations.
 
-def _assemble(
-    sums: dict[str, Any], roles: Roles, basis: Basis, folds: int, weight: float
-) -> "Sums":
+        Both follow from sums in rough coordinates, whose bits are known to be the same each time.
+        """
+        center, scale = _coordinates(self.usual)
+        total = self.products.sum(axis=(0, 1)) / self.products[..., 0, 0].sum()
+        shift = total[0, 1:]
+        square = np.diagonal(total)[1:] - (shift**2 if self.usual.intercept else 0.0)
+        mean, spread = center + scale * shift, scale * np.sqrt(np.maximum(square, 0.0))
+        intercept = self.usual.intercept
+        basis = Basis.from_summary(ranges.low, ranges.high, mean, spread, intercept=intercept)
+        T = change(center, scale, *_coordinates(basis))
+        P: FloatArray = T.T @ self.products @ T
+        moments = _moments(P, self.folds.n, intercept=intercept)
+        return replace(self, basis=basis, usual=basis, folds=moments, products=P)
+
+    @property
+    def means(self) -> FloatArray:
+        """Weighted means of the columns."""
+        center, scale = _coordinates(self.usual)
+        w = self.products[..., 0, 0].sum()
+        found: FloatArray = center + scale * self.products[..., 0, 1:].sum(axis=(0, 1)) / w
+        return found
+
+
+def _coordinates(basis: Basis) -> tuple[FloatArray, FloatArray]:
+    """Return centre and scale of features and, last, the target."""
+    center = np.append(basis.center, basis.target_center)
+    return center, np.append(basis.scale, basis.target_scale)
+
+
+def _assemble(sums: dict[str, Any], roles: Roles, basis: Basis, folds: int) -> "Sums":
     """Put sums of products in a basis together: names of datasets and moments (K, F)."""
     features = len(basis.scale)
     keys = list(zip(*(sums[f"g{i}"] for i in range(len(roles.by)))))
@@ -149,14 +182,15 @@ def _assemble(
                 np.add.at(P[..., j + 1, i + 1], (k, f), product)
     n = np.zeros((len(names), folds))
     np.add.at(n, (k, f), np.array(sums["n"], dtype=np.float64))
+    weight = float(P[..., 0, 0].sum() / n.sum())
     P /= weight  # weights are relative, so their unit must not matter
-    moments = Moments.from_products(P, n, P[..., 0, 0])
     copies = np.zeros(len(names), dtype=np.int64)
     np.add.at(copies, k, np.array(sums["copy"], dtype=np.int64))
-    moments = moments if basis.intercept else _without_ones(moments)
-    return Sums(names, basis, moments, copies, P, basis)
+    moments = _moments(P, n, intercept=basis.intercept)
+    return Sums(names, basis, moments, copies, P, basis, weight)
 
 
-def _without_ones(moments: Moments) -> Moments:
-    """Return the moments without the intercept's column."""
-    return Moments(moments.G[..., 1:, 1:], moments.h[..., 1:], moments.q, moments.n, moments.w)
+def _moments(P: FloatArray, n: FloatArray, *, intercept: bool) -> Moments:
+    """Return moments (K, F) of sums of products with a column of ones, which is the intercept's."""
+    first = int(not intercept)
+    return Moments.from_products(P[..., first:, first:], n, P[..., 0, 0])

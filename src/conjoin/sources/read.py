@@ -7,7 +7,7 @@ source lists the columns that only some files have.
 
 import os
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -297,7 +297,31 @@ def _description(named: list[str | Path], count: int) -> str:
 
 
 def read_batches(relation: duckdb.DuckDBPyRelation, rows: int) -> Generator[pa.Table, None, None]:
-    """Yield the rows of a relation, about `rows` at a time; close it to free the connection."""
+    """Yield the rows of a relation, `rows` at a time; close it to free the connection.
+
+    DuckDB's own batches are longer with one thread than with two. Sums by batch would then have
+    other last digits, so batches are cut here.
+    """
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    with closing(_batches_of_duckdb(relation, rows)) as batches:
+        for batch in batches:
+            while count + len(batch) >= rows:
+                rest = rows - count
+                # pa.table would load pandas
+                yield pa.Table.from_batches([*waiting, batch.slice(0, rest)])
+                batch, waiting, count = batch.slice(rest), [], 0
+            if len(batch):
+                waiting.append(batch)
+                count += len(batch)
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _batches_of_duckdb(
+    relation: duckdb.DuckDBPyRelation, rows: int
+) -> Generator[pa.RecordBatch, None, None]:
+    """Yield the rows of a relation in the batches that DuckDB makes."""
     # Older versions of DuckDB only have the second method.
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     with read(rows) as reader:
@@ -308,8 +332,7 @@ def read_batches(relation: duckdb.DuckDBPyRelation, rows: int) -> Generator[pa.T
                 raise duckdb.InvalidInputException(str(error)) from None
             if batch is None:
                 return
-            if len(batch):
-                yield pa.Table.from_batches([batch])  # pa.table would load pandas
+            yield batch
 
 
 def stored_columns(relation: duckdb.DuckDBPyRelation) -> StoredColumns | None:

@@ -100,7 +100,7 @@ def canonical_order(rows: EncodedRows) -> IntArray:
 
     It does not depend on the order of the table. So sums over rows have the same bits however the
     table is sorted. Rows that differ in their weight alone are sorted by it, so that the unit of
-    weights means nothing. Rows that are equal keep their order.
+    weights means nothing, and those of different persons by persons. Equal rows keep their order.
     """
     columns = [*rows.X.T, rows.y]
     if rows.order is not None and rows.order.time is not None:
@@ -111,7 +111,9 @@ def canonical_order(rows: EncodedRows) -> IntArray:
         key ^= bits
         key *= MULTIPLIER
         key ^= key >> np.uint64(32)
-    ties = () if rows.weights is None else (rows.weights,)
+    ties: list[FloatArray | IntArray] = [] if rows.weights is None else [rows.weights]
+    if rows.order is not None and rows.order.who is not None:
+        ties.insert(0, rows.order.who)
     order: IntArray = np.lexsort((*ties, key, rows.codes))
     return order
 

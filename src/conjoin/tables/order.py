@@ -34,7 +34,7 @@ class RowOrder:
     dated : bool
         Whether the column holds dates.
     who : array (rows,), optional
-        Number of the person, patient or customer.
+        Number of the person, patient or customer, in the order of their names.
     """
 
     time: FloatArray | None = None
@@ -132,4 +132,6 @@ def _read_who(frame: nw.DataFrame[Any], name: str) -> IntArray:
             f"repeat={name!r} is of type {column.dtype}; choose a column of text or numbers."
         )
     coded = pc.dictionary_encode(_arrow(column))
-    return np.asarray(coded.indices.to_numpy(), dtype=np.int64)
+    # Numbers by first appearance would make last digits depend on the order of rows.
+    place = np.argsort(pc.array_sort_indices(coded.dictionary).to_numpy())
+    return np.asarray(place[coded.indices.to_numpy()], dtype=np.int64)
