@@ -81,18 +81,15 @@ def test_bad_input_gets_one_sentence(conjoin_, data, options, message):
 
 @pytest.mark.parametrize("command", ["assign", "explain"])
 def test_long_runs_write_lines_of_progress(conjoin_, new, monkeypatch, command):
-    slow = {
-        "assign": "conjoin.result.file_assignment.assign",
-        "explain": "conjoin.result.load.load",
-    }
-    module, name = slow[command].rsplit(".", 1)
-    quick = getattr(importlib.import_module(module), name)
+    module, name = {"assign": ("file_assignment", "assign"), "explain": ("load", "load")}[command]
+    place = importlib.import_module(f"conjoin.result.{module}")
+    quick = getattr(place, name)
 
     def slowly(*arguments, **options):
         time.sleep(0.3)
         return quick(*arguments, **options)
 
-    monkeypatch.setattr(f"conjoin.result.{module}.{name}", slowly)
+    monkeypatch.setattr(place, name, slowly)
     monkeypatch.setattr("conjoin.progress.EVERY", 0.1)
     done = conjoin_(command, "long.json", *([new] if command == "assign" else []))
     assert done.code == 0, done.err
