@@ -60,7 +60,10 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
         found.append(f"{words} {COUNTED}" if counted else words)
     if findings.lighter:
         rows = "1 row is" if findings.lighter == 1 else f"{findings.lighter:,} rows are"
-        found.append(f"{rows} far from the model and count less than half (robust=True).")
+        found.append(
+            f"{rows} far from the model and count less than half (robust=True), in all errors "
+            "too: do not compare them with errors without it."
+        )
     found += _sampled(schema)
     found += _similar(findings)
     for e in schema.encodings:
