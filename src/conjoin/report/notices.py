@@ -118,9 +118,12 @@ def _outliers(findings: "Findings", family: str) -> str:
             f"Without {rows}: {without}. With {them}: {with_them}. The answer below is without "
             f"{them}; drop_outliers=False keeps {them}."
         )
+    measure = measure_of(family)
+    shown = measure.shown(findings.with_them.error)
+    here = "" if shown is None else f" (with {them} {measure.short} {error_text(shown)})"
     return (
-        f"{first} {is_} far from all others. Without {them} the answer is the same: {without}. "
-        f"So {it} {is_} kept; drop_outliers=True leaves {them} out."
+        f"{first} {is_} far from all others. Without {them} the answer is the same: {without}"
+        f"{here}. So {it} {is_} kept; drop_outliers=True leaves {them} out."
     )
 
 
