@@ -147,10 +147,11 @@ def answer_in_words(answer: "Answer", family: str, *, strategy: bool = False) ->
         words = "one model" + (f" for all {answer.datasets:,} datasets" * (answer.datasets > 1))
     else:
         words = f"{answer.clusters:,} clusters"
-    if strategy:
-        words += f", best strategy '{answer.strategy}'"
     shown = measure.shown(answer.error)
-    return words if shown is None else f"{words}, {measure.short} {error_text(shown)}"
+    if shown is not None:
+        words += f", {measure.short} {error_text(shown)}"
+    # The error is that of the strategy in use, which another one may beat.
+    return f"{words} (lowest with '{answer.strategy}')" if strategy else words
 
 
 def rows_in_words(outliers: Sequence["Outlier"], by: Sequence[str] = ()) -> str:
