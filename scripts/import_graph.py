@@ -54,7 +54,7 @@ MOST_IMPORTS, MOST_LINES, MOST_BODY, MOST_PARAMETERS = 15, 500, 50, 8
 FACES = ("api.partition.partition", "api.compare.compare", "estimators.base.__init__",
          "estimators.join.__init__", "representations.embedding.embed", "cli.paper.algorithm1",
          "cli.paper.algorithm2", "cli.paper.algorithm3", "cli.paper.bounds",
-         "cli.reproduce.reproduce", "cli.main.assign", "cli.main.partition", "cli.sites.plan",
+         "cli.reproduce.reproduce", "cli.assign.assign", "cli.main.partition", "cli.sites.plan",
          "cli.sites.export", "cli.sites.answer", "cli.sites.serve",
          "sites.export.export")  # fmt: skip
 

@@ -1,6 +1,6 @@
 """How good the model of a new dataset is, from 10 or 30 labelled rows, on real tables.
 
-    python -m scripts.new_datasets [--sets NAME...] [--left-out 3] [--seed 0]
+    python -m scripts.new_datasets [--sets NAME...] [--left-out 3] [--seed 0] [--learner linear]
 
 Each line leaves out some datasets of a table, one at a time, and fits the others. The left-out
 dataset comes back with a few labelled rows; its other rows are the test. Errors are mean squared
@@ -42,11 +42,13 @@ def table(data: ArenaSet, rows: Sequence[int] | NDArray[np.intp]) -> dict[str, o
     return {**columns, "y": data.y[rows], "by": data.groups[rows].astype(str)}
 
 
-def fit(data: ArenaSet, rows: NDArray[np.intp]) -> conjoin.Partition:
+def fit(data: ArenaSet, rows: NDArray[np.intp], learner: str) -> conjoin.Partition:
     """Fit some rows of a set."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return conjoin.partition(table(data, rows), target="y", by="by", family="gaussian")
+        return conjoin.partition(
+            table(data, rows), target="y", by="by", family="gaussian", learner=learner
+        )
 
 
 def predictions(
@@ -56,12 +58,11 @@ def predictions(
     new = table(data, test)
     known = table(data, few)
     placement, y = result.analysis.placement, data.y[few]
-    used = [int(name[1:]) for name in result.features]  # constant columns were dropped
-    X, X_test = data.X[few][:, used], data.X[test][:, used]
+    X, X_test = result.predictor.encode_new(known), result.predictor.encode_new(new)
 
     def by(beta: FloatArray) -> FloatArray:
-        intercept, slopes = placement.basis.to_original(beta)
-        return np.asarray(intercept + X_test @ slopes)
+        lines = placement.lines(beta, result.schema.response, X.shape[1])
+        return np.asarray(lines[0][0] + X_test @ lines[1][0])
 
     placed = result.assign(known, y)
     return {
@@ -72,18 +73,22 @@ def predictions(
 
 
 def leave_out(
-    data: ArenaSet, groups: Mapping[str, NDArray[np.intp]], name: str, rng: np.random.Generator
+    data: ArenaSet,
+    groups: Mapping[str, NDArray[np.intp]],
+    name: str,
+    rng: np.random.Generator,
+    learner: str,
 ) -> dict[tuple[str, int], float]:
     """Return the errors of every way on the test rows of one dataset, by way and labelled rows."""
     others = np.concatenate([rows[:MOST_ROWS] for key, rows in groups.items() if key != name])
     own = rng.permutation(groups[name])
     test = own[max(LABELLED) :][:1000]
-    result = fit(data, others)
+    result = fit(data, others, learner)
     found: dict[tuple[str, int], float] = {}
     for labelled in LABELLED:
         few = own[:labelled]
         predicted, claimed = predictions(result, data, few, test)
-        again = fit(data, np.concatenate([others, few]))
+        again = fit(data, np.concatenate([others, few]), learner)
         predicted["refit"] = np.asarray(again.predict(table(data, test), limit=False), dtype=float)
         for way, values in predicted.items():
             found[way, labelled] = float(np.mean((values - data.y[test]) ** 2))
@@ -91,7 +96,7 @@ def leave_out(
     return found
 
 
-def run(name: str, left_out: int, seed: int) -> dict[tuple[str, int], float]:
+def run(name: str, left_out: int, seed: int, learner: str) -> dict[tuple[str, int], float]:
     """Return mean errors over the left-out datasets of a table."""
     data = load(name)
     rng = np.random.default_rng([zlib.crc32(name.encode()), seed])
@@ -102,7 +107,7 @@ def run(name: str, left_out: int, seed: int) -> dict[tuple[str, int], float]:
     groups = {key: groups[key] for key in kept}
     large = [key for key, rows in groups.items() if len(rows) >= max(LABELLED) + FEWEST_TEST]
     chosen = rng.permutation(large)[:left_out]
-    errors = [leave_out(data, groups, str(key), rng) for key in chosen]
+    errors = [leave_out(data, groups, str(key), rng, learner) for key in chosen]
     return {key: float(np.mean([one[key] for one in errors])) for key in errors[0]}
 
 
@@ -112,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--left-out", type=int, default=3, help="datasets left out of each table")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--learner", default="linear", help="as in conjoin.partition")
     options = parser.parse_args(arguments)
     ways = ("assign", "clusters", "pooled")
     heads = [f"{way} {labelled}" for labelled in LABELLED for way in (*ways, "claimed")]
@@ -119,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logs = []
     for name in options.sets:
         start = time.perf_counter()
-        found = run(name, options.left_out, options.seed)
+        found = run(name, options.left_out, options.seed, options.learner)
         line = []
         for labelled in LABELLED:
             line += [found[way, labelled] / found["refit", labelled] for way in ways]

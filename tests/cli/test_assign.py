@@ -1,6 +1,8 @@
 """`conjoin assign`: new datasets get a model from their rows with known target."""
 
+import importlib
 import json
+import time
 
 import pandas as pd
 import pytest
@@ -75,3 +77,24 @@ def test_bad_input_gets_one_sentence(conjoin_, data, options, message):
     assert done.out == ""
     assert message in done.err
     assert done.err.startswith("Error: ") and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["assign", "explain"])
+def test_long_runs_write_lines_of_progress(conjoin_, new, monkeypatch, command):
+    module, name = {"assign": ("file_assignment", "assign"), "explain": ("load", "load")}[command]
+    place = importlib.import_module(f"conjoin.result.{module}")
+    quick = getattr(place, name)
+
+    def slowly(*arguments, **options):
+        time.sleep(0.3)
+        return quick(*arguments, **options)
+
+    monkeypatch.setattr(place, name, slowly)
+    monkeypatch.setattr("conjoin.progress.EVERY", 0.1)
+    done = conjoin_(command, "long.json", *([new] if command == "assign" else []))
+    assert done.code == 0, done.err
+    shares = [int(line.split()[1]) for line in done.err.splitlines() if line.endswith("s")]
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert done.err.startswith("Assigning: 0 %" if command == "assign" else "Explaining: 0 %")
+    assert (50 in shares) is (command == "assign")  # one of two datasets is done

@@ -22,8 +22,8 @@ def test_a_command_gets_the_options_and_its_values():
     assert set(described(PairRequest)) < set(names)
     assert names[:2] == ["file", "target"]  # what is required comes first
     values = {name: getattr(PairRequest, name, None) for name in described(PairRequest)}
-    command(file="f", loud=True, **{**values, "target": "y", "features": "a, b"})
-    assert seen["features"] == ["a", "b"]
+    command(file="f", loud=True, **{**values, "target": "y", "features": ["a, b", "c"]})
+    assert seen["features"] == ["a", "b", "c"]
     assert seen["file"] == "f"
     assert seen["loud"]
     assert seen["delta"] == 0.1

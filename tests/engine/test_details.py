@@ -4,6 +4,8 @@ from numpy.testing import assert_allclose
 
 import conjoin
 from conjoin.datasets import make_clusters
+from conjoin.report.coefficients import coefficient_facts
+from conjoin.report.view import View
 
 TABLES = make_clusters(sizes=(3, 3), n=80, p=2, distance=2.0).tables()
 
@@ -48,3 +50,24 @@ def test_a_far_value_and_a_sum_of_columns_are_noticed():
     details = conjoin.partition(tables, target="y", drop_outliers=False).analysis.details
     assert details.dependent == 1
     assert details.far[0] > 10
+
+
+def test_a_column_constant_in_every_dataset_leaves_the_coefficients_of_the_others():
+    rng = np.random.default_rng(3)
+    tables = {}
+    for k in range(4):
+        x = rng.standard_normal(40)
+        y = (1 + k % 2) * x + 0.3 * k + 0.1 * rng.standard_normal(40)
+        tables[f"d{k}"] = {"region": np.full(40, 0.3 * k), "x": x, "y": y}
+    result = conjoin.partition(tables, target="y")
+    details, (level, region, slope) = result.analysis.details, range(3)
+    x, y = tables["d1"]["x"], tables["d1"]["y"]
+    X = np.stack([np.ones(40), x], axis=1)
+    beta, rss, *_ = np.linalg.lstsq(X, y, rcond=None)
+    assert_allclose(details.own[1, slope], beta[1])
+    spread = np.sqrt(float(rss[0]) / 38 * np.linalg.inv(X.T @ X)[1, 1])
+    assert_allclose(details.own_spread[1, slope], spread)
+    assert np.isnan(details.own[:, [level, region]]).all()
+    assert np.isfinite(details.own[:, slope]).all()
+    found = coefficient_facts(View(result))
+    assert (found["without"], found["partly"]) == (0, 4)

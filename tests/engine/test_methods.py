@@ -3,10 +3,19 @@ import pytest
 
 import conjoin
 from conjoin.api.request import PARTITION_METHODS
-from conjoin.engine.methods import METHODS, _is_worth_it, validate_search
+from conjoin.engine import methods
+from conjoin.engine.methods import (
+    METHODS,
+    _is_worth_it,
+    lead_of_whole,
+    validate_search,
+    whole_outside,
+)
+from conjoin.engine.stability import Contest, find_stability
 from conjoin.models.own_noise import COMMON
 from conjoin.strategies import plan
 from conjoin.strategies.average import FEWEST_DATASETS
+from conjoin.strategies.validation import validate_partition
 from tests.collections_ import make
 from tests.strategies.flow import run
 
@@ -146,6 +155,41 @@ def test_random_parts_of_a_skewed_table_get_one_model(seed):
     result = conjoin.partition(table, target="y", by="part", drop_outliers=False)
     assert result.analysis.search.labels.max() > 0
     assert len(result.clusters) == 1
+
+
+def one_odd():
+    """Of 12 datasets one is clearly different, and clusters that were found do not predict."""
+    tables = conjoin.datasets.make_clusters(sizes=(11, 1), n=40, p=3, distance=3.0).tables()
+    return conjoin.partition(tables, target="y")
+
+
+def test_where_one_model_wins_the_datasets_that_it_harms_do_not_get_it(monkeypatch):
+    monkeypatch.setattr(methods, "_is_worth_it", lambda losses, candidates: False)
+    result = one_odd()
+    chosen = result.analysis.chosen
+    assert chosen.from_whole and result.clusters[1:] == [["d12"]]
+    # Its error is that of the same steps outside every fold, not that of the search that lost.
+    searched = validate_search("auto", chosen, result.analysis.start)
+    expected = validate_partition(whole_outside, result.analysis.start)
+    np.testing.assert_array_equal(searched, expected)
+
+
+def test_halves_choose_as_the_whole_does():
+    """One rule decides between clusters and one model, and what is left out of one model."""
+    contest = Contest.of_search(np.ones((2, 9)), np.ones((2, 9)), np.full(9, 1 / 9))
+    assert contest.sound and contest.lead == lead_of_whole(9) == -1.0
+    assert contest.choose(np.arange(9) % 2, np.ones((9, 2))).max() == 0
+    assert Contest.of_search(np.ones((2, 7)), np.ones((2, 7)), np.full(7, 1 / 7)).lead == 1.0
+    result = one_odd()
+    start, labels = result.analysis.start, result.analysis.search.labels
+    ones = np.ones((start.problem.folds.shape[1], 12))
+    losing = Contest.of_search(2 * ones, ones, np.full(12, 1 / 12))
+    found = find_stability(
+        "auto", result.analysis.chosen, result.analysis.search, start, list(result.labels), 0,
+        losing,
+    )  # fmt: skip
+    assert labels.max() > 0
+    assert found.inside(["d12"]) > 0.9 and found.together("d1", "d2") > 0.9
 
 
 @pytest.mark.parametrize("datasets", [6, 9])

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 import conjoin
 from conjoin.datasets import make_clusters
-from conjoin.engine.placing import noise_of_new
+from conjoin.engine.placing import MOST_NOISE_DF, noise_of_new
 from conjoin.models.partial import Hyper
 
 
@@ -46,16 +46,43 @@ def test_strategies_hand_their_priors_on():
     for name, one in priors.items():
         assert one.weight == result.weights[name]
         assert (np.linalg.eigvalsh(one.prior.covariance) > -1e-12).all()
-        assert np.isinf(one.prior.noise_df)  # one noise for all datasets
+        assert one.prior.noise_df == MOST_NOISE_DF  # one noise for all known datasets
     near = np.abs(priors["mixture"].prior.centre[:, None] - result.analysis.placement.centre[:2])
     assert near.max(axis=2).min(axis=0).max() < 0.2  # a centre near each cluster
 
 
-def test_noise_of_a_new_dataset_varies_if_that_of_the_known_does():
+def test_noise_of_a_new_dataset_is_never_taken_as_known():
     rng = np.random.default_rng(0)
     n, truth = np.full(40, 50.0), rng.uniform(0.2, 3.0, 40)
     squares = truth * rng.chisquare(50, 40)
     hyper = Hyper(1.5, np.eye(2), np.ones(1), np.ones(40))
-    assert noise_of_new(hyper, squares, n) == (1.5, float("inf"))
+    assert noise_of_new(hyper, squares, n) == (1.5, MOST_NOISE_DF)
     noise, df = noise_of_new(replace(hyper, relative=truth / 1.5), squares, n)
     assert 0.5 < noise < 3 and 1 < df < 30
+
+
+def test_a_new_dataset_with_little_noise_follows_its_own_rows():
+    """They count for more than as many rows with the noise of the known datasets would."""
+    rng = np.random.default_rng(4)
+    tables = {}
+    for k in range(8):
+        x = rng.standard_normal(40)
+        tables[f"d{k}"] = {
+            "x": x,
+            "y": (1 + 0.3 * rng.standard_normal()) * x + rng.normal(0, 1, 40),
+        }
+    result = conjoin.partition(tables, target="y")
+    x = rng.standard_normal(10)
+    new = {"x": x, "y": 1.5 * x + rng.normal(0, 0.05, 10)}
+    placement = result.analysis.placement
+    assert all(one.prior.noise_df == MOST_NOISE_DF for one in placement.priors)
+    sure = tuple(
+        replace(one, prior=replace(one.prior, noise_df=np.inf)) for one in placement.priors
+    )
+    X, strategy = x[:, None], result.strategy
+    slopes = [
+        placement.basis.to_original(one.fit(X, new["y"], strategy))[1][0]
+        for one in (placement, replace(placement, priors=sure))
+    ]
+    own, common = slopes
+    assert common + 0.01 < own < 1.5

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
 import conjoin
+from conjoin.criterion.judge import Judge
 from conjoin.datasets import make_clusters
 from conjoin.engine import verdicts as verdicts_module
 from conjoin.engine.verdicts import FIRST_LINES, around, holm
@@ -75,3 +78,20 @@ def test_lines_of_a_ledger_have_adjusted_p_values():
     for line in lines:
         assert line.interval[0] <= line.gain <= line.interval[1]
         assert (line.verdict != "undecided") == (line.p_value <= 0.1)
+
+
+def test_a_verdict_never_contradicts_the_estimated_gain(monkeypatch):
+    """A robust test that says "apart" beside an estimate that says "join" decides nothing."""
+    tables = make_clusters(sizes=(2, 2), n=80, p=2, distance=3.0).tables()
+    known = conjoin.partition(tables, target="y").ledger()
+    apart = next(line for line in known if line.verdict == "apart")
+    assert apart.gain < 0 and apart.interval[1] < 0
+    gains = Judge._gains
+    monkeypatch.setattr(Judge, "_gains", lambda self, pairs: -gains(self, pairs))
+    names = [*tables]
+    pair = ([names.index(n) for n in apart.left], [names.index(n) for n in apart.right])
+    judge = conjoin.partition(tables, target="y").analysis.judge
+    found = judge.judge([pair], delta=0.1, interval=True)
+    assert found.answers == ("undecided",) and found.p_values[0] == 1
+    exact = replace(judge, scatter=None).judge([pair], delta=0.1, interval=True)
+    assert exact.answers == ("apart",)  # the exact law knows one noise only

@@ -159,7 +159,7 @@ def test_huber_weights(wild, clean):
     robust = conjoin.partition(wild, target="y", by="store", robust=True)
     assert robust.clusters == [["d1", "d2"], ["d3", "d4"]]
     assert robust.notices[0].startswith("Row 42 (d1, y 99,999,999) is left out")
-    assert "count less than half (robust=True)" in robust.notices[1]
+    assert "count less than half (robust=True), in all errors too" in robust.notices[1]
     rng = np.random.default_rng(0)
     noisy = clean.reset_index(drop=True)
     bad = rng.choice(len(noisy), 25, replace=False)

@@ -17,6 +17,7 @@ from scripts.golden_report import FOLDER
 from tests.report import results
 
 PRINTED = 6e-4  # relative: the page shows four digits, the terminal up to five
+FRAMES = ("clusters", "datasets", "strategies", "verdicts")
 ROUNDED = 0.006  # absolute: weights have two decimals
 
 
@@ -218,11 +219,58 @@ def test_joins(faces):
         sides = (", ".join(line["left"]), ", ".join(line["right"]))
         assert (row["join"], row["with"]) == sides
         agree((sides, "gain"), line["gain"], row["gain"])
+        ends = [value(end) for end in row["interval"].split(" to ")]
+        if None not in line["interval"]:
+            assert ends == pytest.approx(line["interval"], rel=6e-3)
+            inside = line["interval"][0] <= line["gain"] <= line["interval"][1]  # not in old files
+            assert (ends[0] <= value(row["gain"]) <= ends[1]) is inside
         assert row["verdict"] == line["verdict"] + " *" * line["holds_for_all"]
         assert row["decision and reason"] == line["why"]
         if frozenset(sides) in on_page:
             shared += 1
             agree((sides, "gain"), line["gain"], on_page[frozenset(sides)][3])
+            said = re.search(r"\((.+) to (.+)\)", on_page[frozenset(sides)][3])
+            for end, text in zip(line["interval"], said.groups() if said else ()):
+                agree((sides, "interval"), end, text)
             assert on_page[frozenset(sides)][4] == line["verdict"]
             assert on_page[frozenset(sides)][-1] == line["reason"]
     assert shared >= sum(line["joined"] for line in found["ledger"])
+
+
+def test_explain_has_the_lines_of_the_ledger(faces):
+    """What a dataset's own join says is the line that joined it first; others are no lines."""
+    result, _, found, _, _ = faces
+    for name in found["datasets"]:
+        first = next((m for m in found["ledger"] if name in m["left"] + m["right"]), None)
+        for line in dataset_facts(result, name)["alternatives"]:
+            if not line["own"] or first is None or not first["joined"]:
+                continue
+            for key in ("gain", "interval", "verdict", "change", "change_standard_error", "why"):
+                assert line[key] == first[key], (name, key)
+
+
+def test_frames_have_the_numbers_of_json(faces):
+    result, _, found, _, _ = faces
+    parts = {what: result.to_frame(what).to_dict("records") for what in FRAMES}
+    for row, one in zip(parts["clusters"], found["clusters"], strict=True):
+        assert (row["rows"], row["error"], row["shown"]) == (
+            one["rows"],
+            one["error"],
+            one["shown"],
+        )
+    for row in parts["datasets"]:
+        one = found["datasets"][row["dataset"]]
+        assert (row["error"], row["shown"]) == (one["error"], one["shown"])
+    for row in parts["strategies"]:
+        one = found["strategies"][row["strategy"]]
+        assert (row["error"], row["shown"]) == (one["error"], one["shown"])
+        assert [row["low"], row["high"]] == pytest.approx(one["interval"], nan_ok=True)
+    for row, one in zip(parts["verdicts"], found["ledger"], strict=True):
+        assert (row["verdict"], row["gain"], row["why"]) == (
+            one["verdict"],
+            one["gain"],
+            one["why"],
+        )
+    flat = result.metrics()
+    used = found["strategies"][found["strategy"]]
+    assert (flat["error"], flat["shown"]) == (used["error"], used["shown"])

@@ -231,6 +231,11 @@ def test_shaky_clusters_are_in_the_first_sentence():
     )
     more = shaky_in_words({"stability": {**others, "fewer": False}})
     assert "mostly find other clusters (adjusted Rand index 0.00 with these clusters)" in more
+    one = {"shaky": True, "agreement": 0.17, "splits": 13, "resamples": 20}
+    assert shaky_in_words({"stability": one}) == (
+        "; that one model serves all is shaky, since in 13 of 20 random halves of the rows the "
+        "search sets some datasets apart (adjusted Rand index 0.17)"
+    )
     assert shaky_in_words({"stability": None}) == ""
     assert shaky_in_words({"stability": {"shaky": False, "agreement": 0.9}}) == ""
 

@@ -133,3 +133,12 @@ def test_halves_that_find_other_clusters_do_not_agree_well():
     assert "(mean adjusted Rand index 0.00 with these, 1.00 with each other" in words
     assert "In 4 of them all datasets are in one cluster." in words
     assert has_fewer(found, clusters) and not has_fewer(found, [[*names]])
+
+
+def test_one_cluster_says_how_often_halves_split_it():
+    labels = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 1, 0, 0]])
+    found = Stability(("a", "b", "c", "d"), labels, 0.2, np.zeros(4, dtype=int))
+    assert stability_in_words(found, [["a", "b", "c", "d"]]).endswith(
+        "In 1 of them all datasets are in one cluster, as here. In the mean two datasets are "
+        "together in 62 % of them."
+    )

@@ -6,6 +6,7 @@ interrupted, 143 terminated.
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,10 +22,10 @@ from conjoin.api.request import (
     Request,
 )
 from conjoin.checks import check_choice
+from conjoin.cli.assign import assign
 from conjoin.cli.check import NEEDS_A_LOOK, check
 from conjoin.cli.notes import notes
 from conjoin.cli.options import (
-    ByAsFitted,
     Json,
     Model,
     Query,
@@ -325,64 +326,7 @@ def predict(
     typer.echo(f"{rows:,} rows with {columns_in_words(columns)} written to {output}")
 
 
-@app.command()
-def assign(
-    model: Model,
-    data: Sources,
-    by: ByAsFitted = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FILE", help="File to write all models to (JSON)."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="File for DATA with predictions, as by predict."
-        ),
-    ] = None,
-    query: Query = None,
-    unsafe_query: UnsafeQuery = False,
-    as_json: Json = False,
-    trust: Trust = None,
-) -> None:
-    """Give new datasets a model, from some rows with known target.
-
-    Says which cluster each new dataset is closest to and how good its model is. With --save,
-    predict knows the new datasets too.
-    """
-    from conjoin.cli.show import columns_in_words, show_assignments, show_json
-    from conjoin.report.assignment import assignment_facts
-    from conjoin.result.file_assignment import assign_source
-    from conjoin.result.file_prediction import predict_source
-    from conjoin.result.load import load_with_extra
-    from conjoin.result.store import save as save_model
-    from conjoin.sources.write import check_output
-
-    if save is not None:
-        _check_folder(save)
-    if output is not None:
-        check_output(output)
-    loaded, extra = load_with_extra(model, trust)
-    with notes():
-        found = assign_source(loaded, data, by, query=query, unsafe_query=unsafe_query)
-        more, written = loaded.adding(found), None
-        if output is not None:
-            written = predict_source(
-                more, data, output, query=query, unsafe_query=unsafe_query, by=by
-            )
-        if save is not None:
-            save_model(more, save, extra)
-    lines = assignment_facts(loaded, found)
-    if as_json:
-        show_json({"family": loaded.family, "datasets": lines})
-        return
-    show_assignments(loaded.family, lines)
-    if written is not None:
-        typer.echo(f"{written[0]:,} rows with {columns_in_words(written[1])} written to {output}")
-    if save is not None:
-        typer.echo(f"Models written to {save}; next: conjoin predict {save} DATA -o OUT")
-    elif output is None:
-        typer.echo("Nothing was written; name a file for the new models with --save.")
+app.command()(assign)
 
 
 @app.command()
@@ -397,18 +341,24 @@ def explain(
 ) -> None:
     """Say why a dataset is where it is, and what else is near."""
     from conjoin.cli.show import show_assigned, show_dataset, show_json, show_partition
+    from conjoin.progress import progress_bar
     from conjoin.report.facts import dataset_facts, facts
     from conjoin.result.load import load
 
-    loaded = load(model, trusted=trust)
-    if dataset is None:
-        show_json(facts(loaded)) if as_json else show_partition(loaded, columns=True)
-    elif dataset in loaded.added:
-        show_assigned(loaded, dataset, as_json=as_json)
-    else:
-        _check_dataset(dataset, list(loaded.labels))
-        found = dataset_facts(loaded, dataset)
-        show_json(found) if as_json else show_dataset(found)
+    with progress_bar("Explaining", lines=True) as progress:  # files of many datasets take long
+        loaded = load(model, trusted=trust)
+        progress(1, 2)
+        if dataset is not None and dataset in loaded.added:
+            show = partial(show_assigned, loaded, dataset, as_json=as_json)
+        elif dataset is not None:
+            _check_dataset(dataset, list(loaded.labels))
+            found = dataset_facts(loaded, dataset)
+            show = partial(show_json if as_json else show_dataset, found)
+        elif as_json:
+            show = partial(show_json, facts(loaded))
+        else:
+            show = partial(show_partition, loaded, columns=True)
+    show()
 
 
 @app.command()

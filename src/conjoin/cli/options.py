@@ -17,7 +17,8 @@ from conjoin.api.described import Option, described
 from conjoin.api.request import NETWORKS, Request
 from conjoin.errors import ArgumentError
 
-LISTS = ("features", "category", "ignore")  # options whose values are separated by commas
+# Options whose values are separated by commas. They may be repeated as well, as --by is.
+LISTS = ("features", "category", "ignore")
 
 # Arguments and options that are no part of a request.
 Sources = Annotated[
@@ -103,7 +104,7 @@ def _parameter(name: str, request: type) -> Parameter:
     default = next(one.default for one in fields(request) if one.name == name)
     default = None if name == "target" else default  # files of sites have a plan that names it
     kind: Any = str if default is None or default is MISSING else type(default)
-    kind = list[str] if name == "by" else bool if option.opposite else kind
+    kind = list[str] if name in ("by", *LISTS) else bool if option.opposite else kind
     flags = [flag_of(name, option)]
     if kind is bool:
         flags = [f"{flags[0]}/{option.opposite or '--no-' + flags[0].removeprefix('--')}"]
@@ -151,6 +152,6 @@ def _value(name: str, value: Any) -> Any:
         return as_number(name, value)
     if name == "sample_rows" and value and value.isdigit():
         return int(value)
-    if name in LISTS and value:
-        return [part.strip() for part in value.split(",")]
-    return value or None if name in LISTS else value
+    if name in LISTS:
+        return [part.strip() for one in value or () for part in one.split(",")] or None
+    return value

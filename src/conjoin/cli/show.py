@@ -269,10 +269,21 @@ def _gain(line: Mapping[str, Any], measure: Measure) -> tuple[str, str]:
     gain, (low, high) = line["gain"], line["interval"]
     ends = measure.few if line["too_few_rows"] else ""
     if low is not None and high is not None:
-        ends = f"{low:+.3g} to {high:+.3g}"
+        ends = f"{_end(low, gain)} to {_end(high, gain)}"
     elif low is not None or high is not None:
-        ends = f"at most {high:+.3g}" if low is None else f"at least {low:+.3g}"
+        ends = f"at most {_end(high, gain)}" if low is None else f"at least {_end(low, gain)}"
     return "unknown" if gain is None else f"{gain:+.4g}", ends
+
+
+def _end(end: float, gain: float | None) -> str:
+    """Return the end of an interval as text, on the same side of the gain as it is.
+
+    >>> _end(0.02904, 0.02904), _end(-0.05107, 0.02904)
+    ('+0.02904', '-0.0511')
+    """
+    text = f"{end:+.3g}"
+    crosses = gain is not None and (float(text) - gain) * (end - gain) <= 0 and float(text) != gain
+    return f"{end:+.4g}" if crosses else text
 
 
 def show_dataset(found: Mapping[str, Any]) -> None:

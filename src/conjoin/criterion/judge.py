@@ -158,7 +158,22 @@ class Judge:
             limits[some] = np.stack([low, high], axis=1)
             for i, joined, parted in zip(some, join, apart):
                 answers[i] = "join" if joined else "apart" if parted else "undecided"
+        for i in self._contradicted(pairs, answers):
+            answers[i], p_values[i] = "undecided", 1.0
         return Judged(tuple(answers), limits, p_values, heavy)
+
+    def _contradicted(self, pairs: Sequence[Pair], answers: Sequence[Answer]) -> list[int]:
+        """Return the verdicts on numbers whose estimated gain has the other sign.
+
+        The robust test and the unbiased estimate see the noise in different ways. Where they point
+        in different directions, an interval around both has zero inside. So nothing is decided.
+        """
+        decided = [i for i, answer in enumerate(answers) if answer != "undecided"]
+        if self.scatter is None or self.joins is not None or not decided:
+            return []
+        gains = self._gains([pairs[i] for i in decided])
+        signs = np.array([1.0 if answers[i] == "join" else -1.0 for i in decided])
+        return [i for i, against in zip(decided, signs * gains < 0) if against]
 
     def _tests(self, pairs: Sequence[Pair], delta: float) -> tuple[PairTests, BoolArray]:
         """Return the tests of pairs, and where a few rows carry the fits (B,)."""

@@ -281,7 +281,7 @@ class Analysis:
         searched = self.chosen.searched_losses
         if searched is None:
             return None
-        return Contest(searched, self.chosen.pooled.losses, self.study.weights, lead=1.0)
+        return Contest.of_search(searched, self.chosen.pooled.losses, self.study.weights)
 
     def stability_of(self, method: str, contest: Contest | None) -> "Stability | None":
         """Return the stability of a method's clusters that won or lost a contest; found once."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from conjoin import linalg
-from conjoin._typing import FloatArray, IntArray
+from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.engine.gain_map import judged_upper, make_map
 from conjoin.engine.study import Study
 from conjoin.engine.verdicts import Verdicts
@@ -26,6 +26,9 @@ from conjoin.strategies.plan import Start
 # Standard deviations from the mean beyond which a value is reported. Normal values never get that
 # far; typing errors do.
 FAR = 10.0
+# Share of a coefficient in directions of which rows tell nothing, from which it is not shown.
+# Rounding in Moore-Penrose inverses leaves 1e-6 of directions that are nearly dependent.
+OPEN = 1e-4
 SCALED_BY = 4.0  # `Basis` divides columns with far values by the farthest over this
 
 
@@ -80,14 +83,13 @@ def own_fits(moments: Moments, basis: Basis) -> tuple[FloatArray, FloatArray, Fl
     """Return coefficients (K, p), their standard errors and the noise (K,) of own fits."""
     inverse, rank = linalg.inverse_and_rank(moments.G)
     fit = fit_ols(moments)
-    noise = fit.noise
-    usable = (rank == moments.p) & (moments.n > moments.p)
-    beta = np.where(usable[:, None], fit.beta, np.nan)
-    covariance = np.where(usable, noise, np.nan)[:, None, None] * inverse
+    values = _in_units(basis.to_columns(_lines(fit.beta, moments.outputs)), basis, level=True)
+    spreads = _spreads_in_units(fit.noise[:, None, None] * inverse, moments.outputs, basis)
+    known = _known(moments, inverse, rank, basis) & np.isfinite(fit.noise)[:, None]
     return (
-        _in_units(basis.to_columns(_lines(beta, moments.outputs)), basis, level=True),
-        _spreads_in_units(covariance, moments.outputs, basis),
-        noise * basis.target_scale**2,
+        np.where(known, values, np.nan),
+        np.where(known, spreads, np.nan),
+        fit.noise * basis.target_scale**2,
     )
 
 
@@ -95,9 +97,27 @@ def cluster_spreads(moments: Moments, labels: IntArray, basis: Basis) -> FloatAr
     """Return standard errors (C, p) of joint fits; noise from residuals within the clusters."""
     unions = moments.sum_by(labels)
     inverse, rank = linalg.inverse_and_rank(unions.G)
-    usable = (rank == moments.p) & (unions.n > moments.p)
-    covariance = np.where(usable, fit_ols(unions).noise, np.nan)[:, None, None] * inverse
-    return _spreads_in_units(covariance, moments.outputs, basis)
+    noise = fit_ols(unions).noise
+    spreads = _spreads_in_units(noise[:, None, None] * inverse, moments.outputs, basis)
+    return np.where(_known(unions, inverse, rank, basis), spreads, np.nan)
+
+
+def _known(moments: Moments, inverse: FloatArray, rank: IntArray, basis: Basis) -> BoolArray:
+    """Say which coefficients (K, lines * d) the rows tell, where some columns are dependent.
+
+    A column with one value only leaves its own coefficient and the level open, not those of the
+    others. I - G^+ G projects on what is open: a coefficient is known if its part there is nil.
+    """
+    one, outputs = np.eye(moments.p), moments.outputs
+    opened = one - np.matmul(inverse, moments.G)
+    opened[rank == moments.p] = 0.0  # but for rounding
+    part, whole = (
+        _line_spreads(basis.covariance_to_columns(square, outputs), outputs).reshape(
+            len(square), -1
+        )
+        for square in (opened @ np.swapaxes(opened, -1, -2), one[None])
+    )
+    return np.asarray(part < OPEN * whole)
 
 
 def _lines(beta: FloatArray, outputs: int) -> FloatArray:

@@ -20,7 +20,7 @@ from conjoin.engine.entries import Rows
 from conjoin.engine.learner_clusters import FoundClusters, find_clusters
 from conjoin.engine.learner_verdicts import LearnerJudge, harms
 from conjoin.engine.learning import LearnedColumns
-from conjoin.grouping.refine import Join, refine, tree_joins
+from conjoin.grouping.refine import Group, Join, refine, smaller_sides, tree_joins
 from conjoin.grouping.search import Search
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.grouped import grouped_column
@@ -85,16 +85,17 @@ def without_harm(
         return SoundClusters(found)
     falls = _falls(learned, rows, found.column)
     labels = found.labels
-    suspects = [int(k) for k in _suspects(falls, rows.dataset, labels)]
-    judge = make() if suspects else None
-    harmed = [k for k in suspects if judge is not None and _is_harmed(k, labels, judge)]
+    tree = tree_joins(search.tree)
+    groups = [*((k,) for k in range(len(labels))), *smaller_sides(labels, tree)]
+    suspects = _suspects(falls, rows.dataset, labels, groups)
+    judge = make().knowing(falls) if suspects else None
+    harmed = {k for one in suspects if judge and _is_harmed(one, labels, judge) for k in one}
     if judge is None or not harmed:
         return SoundClusters(found, None, falls)
-    left: BoolArray = np.isin(np.arange(len(labels)), harmed)
+    left: BoolArray = np.isin(np.arange(len(labels)), sorted(harmed))
     apart = np.where(left, labels.max() + 1, labels)
     ask = _Among(judge, frozenset(harmed))
     sizes = np.bincount(rows.dataset, minlength=len(labels)).astype(np.float64)
-    tree = tree_joins(search.tree)
     sound = refine(apart, sizes, tree, search.near, ask.changes, ask.apart)
     column = _column(learned, sound.labels)
     clusters = FoundClusters(sound.labels, column, found.contest)
@@ -111,23 +112,38 @@ def _falls(learned: LearnedColumns, rows: Rows, column: PredictedColumn | None) 
     return np.asarray(own - both, dtype=np.float64)
 
 
-def _suspects(falls: FloatArray, dataset: IntArray, labels: IntArray) -> IntArray:
-    """Return the datasets with mates that their own models predict better, beyond chance."""
+def _suspects(
+    falls: FloatArray, dataset: IntArray, labels: IntArray, groups: Sequence[Group]
+) -> list[Group]:
+    """Return groups that predict better with models of their own than in their cluster.
+
+    Every dataset of a group counts the same. A whole cluster is no suspect.
+    """
     K = len(labels)
     n = np.bincount(dataset, minlength=K)
     size = 2.0 ** np.frexp(np.abs(falls).max())[1]  # losses of 1e240 have no squares
     mean = np.bincount(dataset, falls / size, minlength=K) / n
     square = np.bincount(dataset, (falls / size) ** 2, minlength=K) / n
-    spread = np.sqrt(np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1))
-    mates = np.bincount(labels)[labels] > 1
-    return np.flatnonzero(mates & (mean < -SURE * spread))
+    variance = np.maximum(square - mean**2, 0.0) / np.maximum(n - 1, 1)
+    members = np.bincount(labels)
+    found = []
+    for one in groups:
+        some = list(one)
+        if len(some) < members[labels[some[0]]]:
+            if np.sum(mean[some]) < -SURE * np.sqrt(np.sum(variance[some])):
+                found.append(one)
+    return found
 
 
-def _is_harmed(k: int, labels: IntArray, judge: LearnerJudge) -> bool:
-    """Say whether a dataset is better off without the rest of its cluster."""
-    rest = tuple(int(i) for i in np.flatnonzero(labels == labels[k]) if i != k)
-    found = judge.on_pairs([((k,), rest)])[0]
-    return found is not None and harms(found)
+def _is_harmed(one: Group, labels: IntArray, judge: LearnerJudge) -> bool:
+    """Say whether a group is better off without the rest of its cluster.
+
+    Where cross-validation would take too long, the models in use say so.
+    """
+    same = np.flatnonzero(labels == labels[one[0]])
+    rest = tuple(int(i) for i in same if i not in one)
+    found = judge.on_pairs([(one, rest)])[0]
+    return harms(judge.in_use(one, rest) if found is None else found)
 
 
 def _column(learned: LearnedColumns, labels: IntArray) -> PredictedColumn | None:

@@ -159,9 +159,13 @@ class LearnerJudge:
             one = verdicts.get(sides_of(step))
             if step.joined and one is not None and harms(one):
                 smaller, larger = sorted(_numbers(step, position), key=len)
-                falls = np.where(self._of(smaller), self.falls, 0.0)
-                verdicts[sides_of(step)] = self._judged(smaller, larger, falls)
+                verdicts[sides_of(step)] = self.in_use(smaller, larger)
         return Judged(found.steps, verdicts)
+
+    def in_use(self, one: Group, rest: Group) -> PairedVerdict:
+        """Return the verdict on a group and the rest of its cluster by the models in use."""
+        assert self.falls is not None  # asked for only where datasets have models of their own
+        return self._judged(one, rest, np.where(self._of(one), self.falls, 0.0))
 
     def judge(
         self, steps: Sequence[Step[str]], progress: Progress | None = None

@@ -132,6 +132,9 @@ class Chosen:
         None if nothing needed them yet.
     joins : tuple of (group, group), optional
         The joins that made the clusters, by dataset number; None for the merge tree of each.
+    from_whole : bool
+        Whether the clusters that were searched for lost against one model for all, so that these
+        are one cluster without the datasets that its joins harm.
     """
 
     labels: IntArray
@@ -141,6 +144,7 @@ class Chosen:
     own: Validated
     searched_losses: FloatArray | None = None
     joins: tuple[Join, ...] | None = None
+    from_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ def _choose_auto(candidates: Candidates) -> Chosen:
 
     The evidence takes noise to be normal. Where it is not, random parts of one table can look
     different. So held-out rows decide (`_is_worth_it`). Either way, only joins that hold on them
-    remain (`refine`).
+    remain (`refine`): datasets that one model for all harms do not get it.
     """
     labels, searched, pooled = candidates.search.labels, None, candidates.pooled
     if labels.max() > 0 and _is_searched_again(candidates.moments):
@@ -189,12 +193,14 @@ def _choose_auto(candidates: Candidates) -> Chosen:
     refined = candidates.refine(labels)
     found = candidates.fit(refined.labels)
     losses = found.losses if searched is None else searched
-    if labels.max() > 0 and not _is_worth_it(losses, candidates):
+    from_whole = labels.max() > 0 and not _is_worth_it(losses, candidates)
+    if from_whole:
         refined = candidates.refine(np.zeros_like(labels))
         found = candidates.fit(refined.labels)
     if refined.labels.max() == 0:
         found = pooled
-    return _chosen(candidates, refined.labels, found, searched, refined.joins)
+    chosen = _chosen(candidates, refined.labels, found, searched, refined.joins)
+    return replace(chosen, from_whole=from_whole)
 
 
 def _is_searched_again(moments: "Moments") -> bool:
@@ -211,28 +217,49 @@ def _is_searched_again(moments: "Moments") -> bool:
 
 
 def _is_worth_it(losses: FloatArray, candidates: Candidates) -> bool:
-    """Say whether clusters with these losses (F, K) are taken, and not one model for all.
-
-    From 8 datasets on their error must be lower by more than its standard error, over datasets.
-    Fewer datasets tell too little about that error, and wrongly joined ones cost more. There it is
-    enough that the error is not higher by more than its standard error.
-    """
+    """Say whether clusters with these losses (F, K) are taken, and not one model for all."""
     stacked = np.stack([losses, candidates.pooled.losses])
     parts = paired_parts(stacked, candidates.moments.w, candidates.weights)
-    gain = parts[1] - parts[0]
-    error = np.sqrt(len(gain)) * gain.std()
-    return bool(gain.sum() > (error if len(candidates.weights) >= FEWEST_DATASETS else -error))
+    behind = parts[0] - parts[1]
+    lead = lead_of_whole(len(candidates.weights))
+    return bool(behind.sum() < lead * np.sqrt(len(behind)) * behind.std())
+
+
+def lead_of_whole(datasets: int) -> float:
+    """Return the standard errors by which one model for all must beat clusters to be chosen.
+
+    From 8 datasets on clusters must be better, by more than the standard error over datasets. Fewer
+    datasets tell too little about that error, and wrongly joined ones cost more. There it is enough
+    that clusters are not worse by more than it.
+    """
+    return -1.0 if datasets >= FEWEST_DATASETS else 1.0
 
 
 def _auto_outside(moments: "Moments", hyper: Hyper, folds: "Moments") -> IntArray:
     """Return the partition of best evidence with joins that hold on held-out rows, by moments.
 
-    No verdicts are asked for: they take long, and hardly ever speak against a join that predicts.
     Large collections keep the partition of best evidence, since checking its joins takes longer
     than the search itself.
     """
     if is_large(moments):
         return evidence_partition(moments, hyper, folds)
+    return _refined_outside(moments, hyper, folds)
+
+
+def whole_outside(moments: "Moments", hyper: Hyper, folds: "Moments") -> IntArray:
+    """Return one cluster without the datasets that its joins harm on held-out rows, by moments."""
+    if is_large(moments):
+        return np.zeros(moments.shape[0], dtype=int)
+    return _refined_outside(moments, hyper, folds, whole=True)
+
+
+def _refined_outside(
+    moments: "Moments", hyper: Hyper, folds: "Moments", *, whole: bool = False
+) -> IntArray:
+    """Return the partition of best evidence, or one cluster, with joins that hold.
+
+    No verdicts are asked for: they take long, and hardly ever speak against a join that predicts.
+    """
     K = moments.shape[0]
     near, objective = evidence(moments, hyper)
     joins = ValidatedJoins.of(folds, hyper, np.full(K, 1 / K))
@@ -241,7 +268,8 @@ def _auto_outside(moments: "Moments", hyper: Hyper, folds: "Moments") -> IntArra
         return np.zeros(len(pairs), dtype=bool)
 
     tree = grow(objective, near)
-    return refine(prune(tree), moments.n, tree_joins(tree), near, joins.changes, apart).labels
+    labels = np.zeros(K, dtype=int) if whole else prune(tree)
+    return refine(labels, moments.n, tree_joins(tree), near, joins.changes, apart).labels
 
 
 def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray | None:
@@ -253,6 +281,8 @@ def validate_search(method: str, chosen: Chosen, start: Start) -> FloatArray | N
     known = METHODS.get(method)
     if chosen.labels.max() == 0 or known is None or known.find_outside is None:
         return None
+    if chosen.from_whole:
+        return validated_search(f"{method}, from one cluster", whole_outside, start)
     if chosen.searched_losses is not None:
         return chosen.searched_losses
     return validated_search(method, known.find_outside, start)

@@ -32,6 +32,11 @@ from conjoin.strategies.refits import PartialPooling, Refit, SoftClusters
 from conjoin.tables import DatasetCollection
 
 FEWEST_ROWS = 5  # rows of a cluster from which its mean features may be stored: fewer disclose them
+# Degrees of freedom at most that the noise of known datasets counts for against the rows of a new
+# one. Datasets without a noise of their own may differ in noise all the same: they need 20 residual
+# degrees of freedom to show it (`models.own_noise`). Chosen with `scripts.new_datasets`, see
+# docs/method.md: between 10 and 50 errors change little.
+MOST_NOISE_DF = 20.0
 TINY = 1e-300  # in place of zero, where a cluster has no information at all
 
 
@@ -107,7 +112,7 @@ def _of_centre(moments: Moments, hyper: Hyper) -> Prior:
     if isinstance(moments, RowMoments):  # all datasets have one noise
         centre = posterior_of_rows(moments, hyper)
         covariance = centre.C + hyper.L @ hyper.L.T
-        return Prior(hyper.noise, centre.mu[None], covariance[None], np.ones(1))
+        return Prior(hyper.noise, centre.mu[None], covariance[None], np.ones(1), MOST_NOISE_DF)
     post = posterior(moments, hyper)
     noise, df = noise_of_new(hyper, expected_residuals(moments, hyper, post), moments.n)
     covariance = post.C + hyper.L @ hyper.L.T
@@ -126,13 +131,13 @@ def _of_mixture(moments: Moments, refit: SoftClusters) -> Prior:
 def noise_of_new(hyper: Hyper, squares: FloatArray, n: FloatArray) -> tuple[float, float]:
     """Return the noise variance of a new dataset, and the degrees of freedom it counts for.
 
-    A strategy with one noise for all datasets has it for the new one too. If its datasets differ in
-    noise, so may the new one: their expected residual squares (K,) on n (K,) rows say how much.
+    A strategy with one noise for all datasets expects it for the new one too. If its datasets
+    differ in noise, their expected residual squares (K,) on n (K,) rows say how much.
     """
     if np.ptp(hyper.relative) == 0:
-        return float(hyper.noise * hyper.relative[0]), float("inf")
+        return float(hyper.noise * hyper.relative[0]), MOST_NOISE_DF
     df, noise = noise_prior(squares, n)
-    return noise, df
+    return noise, min(df, MOST_NOISE_DF)
 
 
 def _means(study: Study, start: Start, labels: IntArray) -> FloatArray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
-from conjoin.engine.methods import METHODS, Chosen
+from conjoin.engine.methods import METHODS, Chosen, lead_of_whole, whole_outside
 from conjoin.execution import one_thread
 from conjoin.grouping.search import Search
 from conjoin.grouping.stability import half_weights, mean_agreement, partitions_of_halves
@@ -50,6 +50,8 @@ class Contest:
         chosen unless the clusters are better by so much.
     most : int, optional
         Clusters at most that are tried at all.
+    sound : bool
+        Whether datasets that one model for all harms do not get it where it wins, as with "auto".
     """
 
     clusters: FloatArray
@@ -57,6 +59,12 @@ class Contest:
     weights: FloatArray
     lead: float
     most: int | None = None
+    sound: bool = False
+
+    @classmethod
+    def of_search(cls, clusters: FloatArray, whole: FloatArray, weights: FloatArray) -> "Contest":
+        """Return the comparison that `engine.methods` makes for "auto"."""
+        return cls(clusters, whole, weights, lead_of_whole(len(weights)), sound=True)
 
     def choose(self, labels: IntArray, w: FloatArray) -> IntArray:
         """Return labels (K,), or a single cluster where one model for all wins.
@@ -72,7 +80,7 @@ class Contest:
         parts = paired_parts(losses, np.where(seen > 0, seen, 1.0), weights)
         behind = parts[0] - parts[1]
         least = self.lead * np.sqrt(len(behind)) * behind.std()
-        return np.zeros_like(labels) if behind.sum() > least else labels
+        return labels if behind.sum() < least else np.zeros_like(labels)
 
 
 @one_thread()
@@ -110,7 +118,11 @@ def find_stability(
         moments = half.union(1)
         hyper = start.noise.fit(moments, SLOPES) if again else start.hyper
         labels = find_outside(moments, hyper, half)
-        return labels if contest is None else contest.choose(labels, half.w)
+        if contest is None:
+            return labels
+        chosen = contest.choose(labels, half.w)
+        overruled = contest.sound and chosen.max() < labels.max()
+        return whole_outside(moments, hyper, half) if overruled else chosen
 
     taken = half_weights(folds.n, names, resamples, seed)
     labels = partitions_of_halves(folds, find, taken)

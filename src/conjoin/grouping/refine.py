@@ -159,6 +159,17 @@ def tree_joins(tree: Tree) -> tuple[Join, ...]:
     return tuple(joins)
 
 
+def smaller_sides(labels: IntArray, tree: Sequence[Join]) -> list[Group]:
+    """Return the smaller side of every join inside clusters, where it has several datasets.
+
+    >>> smaller_sides(np.zeros(4, dtype=int), [((0,), (1,)), ((2,), (3,)), ((0, 1), (2, 3))])
+    [(0, 1)]
+    """
+    joins = (join for one in _trees(labels, tree) for join in one.joins)
+    sides = (min(join, key=len) for join in joins)
+    return [side for side in sides if len(side) > 1]
+
+
 def _trees(labels: IntArray, tree: Sequence[Join]) -> list[_Cluster]:
     """Return each cluster with the joins of a tree among its datasets.
 

@@ -61,7 +61,7 @@ def coefficient_facts(view: View, most: int | None = MOST_PANELS) -> dict[str, A
     if found is None:
         return None
     own, clusters = found
-    models = clusters.value
+    models, missing = clusters.value, np.isnan(own.value)
     order = sorted(range(len(view.names)), key=lambda k: (result.labels[view.names[k]], k))
     labels = np.array([result.labels[view.names[k]] for k in order])
     differ = _differences(view, models, labels)
@@ -72,7 +72,8 @@ def coefficient_facts(view: View, most: int | None = MOST_PANELS) -> dict[str, A
         "number": (labels + 1).tolist(),
         "colour": [view.colours[c] for c in labels],
         "left_out": len(view.columns) - len(shown),
-        "without": int(np.isnan(own.value).any(axis=1).sum()),
+        "without": int(missing.all(axis=1).sum()),
+        "partly": int((missing.any(axis=1) & ~missing.all(axis=1)).sum()),
         "features": [
             {
                 "name": view.columns[j],

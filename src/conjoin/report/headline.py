@@ -164,6 +164,12 @@ def shaky_in_words(facts: Facts) -> str:
     if not stability or not stability["shaky"]:
         return ""
     found = stability.get("with_shown")
+    if stability.get("splits"):
+        share = f"in {stability['splits']} of {stability['resamples']} random halves of the rows"
+        return (
+            f"; that one model serves all is shaky, since {share} the search sets some datasets "
+            f"apart (adjusted Rand index {stability['agreement']:.2f})"
+        )
     if stability["agreement"] >= SHAKY and found is not None:
         few = stability["fewer"]
         does = "put datasets of different clusters together" if few else "find other clusters"

@@ -211,6 +211,7 @@ def stability_facts(result: "Partition") -> dict[str, Any] | None:
         "with_shown": found.with_shown,
         "fewer": has_fewer(found, result.clusters),
         "shaky": found.shaky,
+        "splits": int(np.sum(found.sizes > 1)) if len(result.clusters) == 1 else None,
         "clusters": [found.inside(members) for members in result.clusters],
         "together": plain(found.frequencies) if len(result.labels) <= MOST_IN_TABLE else None,
         "words": stability_in_words(found, result.clusters),
@@ -225,6 +226,12 @@ def stability_in_words(found: "Stability", clusters: Sequence[Sequence[str]]) ->
         "0 is chance)."
     )
     whole = int(np.sum(found.sizes == 1))
+    if found.shaky and len(clusters) == 1 and whole < found.resamples:
+        together = 100 * found.inside(clusters[0])
+        return (
+            f"{text} In {whole} of them all datasets are in one cluster, as here. In the mean two "
+            f"datasets are together in {together:.0f} % of them."
+        )
     if found.finds_others and whole > 0 and len(clusters) > 1:
         text += f" In {whole} of them all datasets are in one cluster."
     if len(found.names) > MOST_IN_TABLE:

@@ -60,7 +60,10 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
         found.append(f"{words} {COUNTED}" if counted else words)
     if findings.lighter:
         rows = "1 row is" if findings.lighter == 1 else f"{findings.lighter:,} rows are"
-        found.append(f"{rows} far from the model and count less than half (robust=True).")
+        found.append(
+            f"{rows} far from the model and count less than half (robust=True), in all errors "
+            "too: do not compare them with errors without it."
+        )
     found += _sampled(schema)
     found += _similar(findings)
     for e in schema.encodings:
@@ -115,9 +118,12 @@ def _outliers(findings: "Findings", family: str) -> str:
             f"Without {rows}: {without}. With {them}: {with_them}. The answer below is without "
             f"{them}; drop_outliers=False keeps {them}."
         )
+    measure = measure_of(family)
+    shown = measure.shown(findings.with_them.error)
+    here = "" if shown is None else f" (with {them} {measure.short} {error_text(shown)})"
     return (
-        f"{first} {is_} far from all others. Without {them} the answer is the same: {without}. "
-        f"So {it} {is_} kept; drop_outliers=True leaves {them} out."
+        f"{first} {is_} far from all others. Without {them} the answer is the same: {without}"
+        f"{here}. So {it} {is_} kept; drop_outliers=True leaves {them} out."
     )
 
 
@@ -141,10 +147,11 @@ def answer_in_words(answer: "Answer", family: str, *, strategy: bool = False) ->
         words = "one model" + (f" for all {answer.datasets:,} datasets" * (answer.datasets > 1))
     else:
         words = f"{answer.clusters:,} clusters"
-    if strategy:
-        words += f", best strategy '{answer.strategy}'"
     shown = measure.shown(answer.error)
-    return words if shown is None else f"{words}, {measure.short} {error_text(shown)}"
+    if shown is not None:
+        words += f", {measure.short} {error_text(shown)}"
+    # The error is that of the strategy in use, which another one may beat.
+    return f"{words} (lowest with '{answer.strategy}')" if strategy else words
 
 
 def rows_in_words(outliers: Sequence["Outlier"], by: Sequence[str] = ()) -> str:

@@ -97,6 +97,8 @@ def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
 
     >>> models_in_words([["a", "b"], ["c"]])
     '2 models for 3 datasets ({a, b}, {c})'
+    >>> models_in_words([[a, a.upper()] for a in "abcdefg"])[-22:]
+    'F} and 1 more cluster)'
     >>> models_in_words([["a"], ["b"]]), models_in_words([["a", "b"]])
     ('one model per dataset (no two are joined)', 'one model for all 2 datasets')
     """
@@ -107,7 +109,7 @@ def models_in_words(clusters: Sequence[Sequence[str]]) -> str:
         return "one model per dataset (no two are joined)"
     named = ", ".join("{" + listed(names) + "}" for names in clusters[:MOST_CLUSTERS_NAMED])
     more = len(clusters) - MOST_CLUSTERS_NAMED
-    named += f" and {more:,} more clusters" if more > 0 else ""
+    named += f" and {more:,} more cluster{'s' * (more > 1)}" if more > 0 else ""
     return f"{len(clusters):,} models for {datasets:,} datasets ({named})"
 
 

@@ -51,7 +51,8 @@ class Details:
     own, own_spread : arrays (K, lines * d)
         Coefficients of each dataset's own fit and their standard errors; the first is the level,
         the prediction at average features (if there is an intercept). nan where a dataset has too
-        few rows. With more than two classes there are as many of these, one class after another.
+        few rows, or where they do not tell a coefficient. With more than two classes there are as
+        many of these, one class after another.
     degrees : array (K,)
         Degrees of freedom of the noise.
     cluster_spread : array (C, lines * d)

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from conjoin._typing import Progress
 from conjoin.errors import DataError, warn_caller
+from conjoin.progress_parts import report
 from conjoin.result.assigning import assign, known_target
 from conjoin.result.file_prediction import find_names
 from conjoin.result.partition import Partition
@@ -29,6 +31,7 @@ def assign_source(
     *,
     query: str | None = None,
     unsafe_query: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, Assignment]:
     """Return the model of every dataset in the sources that was not there at fitting.
 
@@ -40,7 +43,7 @@ def assign_source(
     frame, names, what = read_with_names(model, sources, by, query, why, unsafe_query=unsafe_query)
     target = model.schema.roles.target
     known = _known(frame.get_column(target).to_list(), target)
-    return _assign_each(model, frame, names, known, what)
+    return _assign_each(model, frame, names, known, what, progress)
 
 
 def read_with_names(
@@ -118,6 +121,7 @@ def _assign_each(
     names: list[str | None],
     known: np.ndarray[Any, Any],
     what: str,
+    progress: Progress | None,
 ) -> dict[str, Assignment]:
     """Return an assignment for each new dataset, in natural order."""
     own_names = np.array(names, dtype=object)
@@ -147,7 +151,12 @@ def _assign_each(
     response, values = model.schema.response, _values(kept, model.schema.roles.target, model)
     rows = model.predictor.encode_new(kept.to_native(), what)
     y = known_target(values, len(rows), response)
-    return {name: assign(model, rows[own == name], y[own == name]) for name in new}
+    found = {}
+    for number, name in enumerate(new):
+        report(progress, number, len(new))
+        found[name] = assign(model, rows[own == name], y[own == name])
+    report(progress, len(new), len(new))
+    return found
 
 
 def _values(part: Any, target: str, model: Partition) -> list[Any]:

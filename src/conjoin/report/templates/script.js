@@ -157,7 +157,7 @@
       const own = feature.value[i];
       const c = facts.cluster[i];
       const lines = [`${facts.names[i]} (cluster ${c})`];
-      lines.push(own === null ? "too few rows for a fit of its own"
+      lines.push(own === null ? "its own rows do not tell this coefficient"
         : `${feature.name}: ${own} (${feature.low[i]} to ${feature.high[i]})`);
       lines.push(`cluster ${c}: ${feature.model[c - 1]}`);
       return lines;
