@@ -39,7 +39,7 @@ CHANGES = [reversed_columns, renamed, shuffled, all_of_it]
 
 
 def outcome(frames, change, **options):
-    """Return the errors, features and predictions of the first dataset, by the index of its rows."""
+    """Return errors, and features and predictions of the first dataset by the index of rows."""
     given = change(frames)
     first = next(iter(given))
     result = conjoin.partition(given, target="y", **options)
