@@ -92,7 +92,7 @@ def test_sparse_columns_are_columns():
 
 def test_half_a_character_among_texts_is_the_example():
     names = np.array(["a", "b", "\ud800"] * 20, dtype=object)
-    with pytest.raises(DataError, match=r"has the text '\\ud800', which is not valid"):
+    with pytest.raises(DataError, match=r"cannot be used: str \('\\ud800'\)"):
         partition({"s": names, "x": np.arange(60.0), "y": np.arange(60.0) % 7})
 
 

@@ -272,8 +272,8 @@ def _mixed(values: list[Any], name: str, what: str) -> str:
     """Return the message for a column that mixes types or holds values of an unknown type."""
     kinds: dict[str, Any] = {}
     broken = next((one for one in values if isinstance(one, str) and not is_utf8(one)), None)
-    if broken is not None:
-        return f"Column {name!r} of {what} has the text {broken!r}, which is not valid; correct it."
+    if broken is not None:  # the other texts can be used
+        values = [broken]
     for value in values:
         if value is not None and not _is_missing(value):
             kinds.setdefault(type(value).__name__, value)
