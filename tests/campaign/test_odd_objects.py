@@ -150,3 +150,9 @@ def test_a_new_dataset_with_fewer_rows_than_columns_far_away():
     new = {name: np.ones(5) for name in found.features} | {"x3": np.full(5, 1e300)}
     place = found.assign(new, np.arange(5.0))
     assert np.isfinite([*place.probabilities, *place.model.coef.values()]).all()
+
+
+def test_counts_so_rare_that_half_of_the_rows_have_none():
+    counts = (np.arange(60) % 30 == 0).astype(float)
+    found = partition(long_table(y=counts), family="poisson", learner="boosting", folds=2)
+    assert np.isfinite([one.error for one in found.errors.values()]).all()
