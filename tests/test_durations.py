@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from conjoin.durations import Duration, check_gap, check_horizon, parse_duration
@@ -17,13 +18,26 @@ from conjoin.errors import ArgumentError
         ("12h", Duration(0.5, dated=True)),
         ("1 Year", Duration(365.25, dated=True)),
         (timedelta(days=2), Duration(2.0, dated=True)),
+        (np.timedelta64(36, "h"), Duration(1.5, dated=True)),
     ],
 )
 def test_numbers_texts_and_timedeltas_are_read(value, found):
     assert parse_duration("horizon", value) == found
 
 
-@pytest.mark.parametrize("value", ["soon", "4 moons", -1, True, float("nan"), "-3 days"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "soon",
+        "4 moons",
+        -1,
+        True,
+        float("nan"),
+        "-3 days",
+        np.timedelta64("NaT"),
+        np.timedelta64(10**6, "Y"),
+    ],
+)
 def test_anything_else_is_refused_with_its_value(value):
     with pytest.raises(ArgumentError, match="gap=.* is no length of time"):
         check_gap("gap", value)

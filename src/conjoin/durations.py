@@ -10,6 +10,8 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from conjoin.errors import ArgumentError
 
 # Days in a unit. Months and years are mean ones: blocks of time need no calendar.
@@ -43,19 +45,23 @@ def parse_duration(name: str, value: Any) -> Duration:
     >>> parse_duration("gap", 3)
     Duration(amount=3.0, dated=False)
     """
+    given = value
+    if isinstance(value, np.timedelta64):  # which counts as a whole number
+        value = value.astype("timedelta64[us]").item()
+        value = value if isinstance(value, timedelta) else str(value)  # NaT, or too long
     if isinstance(value, timedelta):
         value = f"{value.total_seconds()} s"
     if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < float("inf"):
         return Duration(float(value), dated=False)
     found = WRITTEN.fullmatch(value) if isinstance(value, str) else None
     if found is None:
-        raise _unknown(name, value)
+        raise _unknown(name, given)
     amount, word = float(found[1]), found[2].lower()
     if not word:
         return Duration(amount, dated=False)
     unit = SHORT.get(word, word.removesuffix("s"))
     if unit not in DAYS:
-        raise _unknown(name, value)
+        raise _unknown(name, given)
     return Duration(amount * DAYS[unit], dated=True)
 
 

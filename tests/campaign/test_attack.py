@@ -110,6 +110,17 @@ def test_71_datasets_of_11_classes():
 
 
 @pytest.mark.slow
+def test_50_classes_of_four_rows_do_not_hang():
+    rng = np.random.default_rng(0)
+    table = {"s": list("abc") * 80, "x": rng.normal(size=240), "z": rng.normal(size=240)}
+    table["y"] = [f"c{i % 50}" for i in range(240)]
+    start = time.process_time()
+    result = conjoin.partition(table, target="y", by="s", learner="boosting", folds=2)
+    assert time.process_time() - start < 60.0
+    assert "learner named" not in result.errors
+    assert np.isfinite([one.error for one in result.errors.values()]).all()
+
+
 def test_a_file_of_2000_columns_takes_less_than_a_minute(tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 2000))).add_prefix("x")

@@ -42,7 +42,9 @@ def learn_features(
 
     What learns from the target is trained outside groups of folds. The folds are None for others.
     """
+    from conjoin.representations.column_order import with_rows_by_content
     from conjoin.representations.learned import represent
+    from conjoin.representations.networks import trains_network
 
     assert isinstance(table, DatasetCollection)  # a representation reads rows
     if not representation.learns_from_target:
@@ -53,6 +55,8 @@ def learn_features(
             f"{name}={getattr(request, name)!r} does not go with a representation that learns from "
             "the target; pass one that is trained already, or leave it out."
         )
+    if trains_network(representation):
+        table = with_rows_by_content(table)
     folds, dealt = deal_folds(table, request)
     groups = min(FEWER_GROUPS if len(table.y) > MANY_ROWS else GROUPS, folds)
     group = groups_of_folds(dealt.fold, folds, groups)

@@ -23,6 +23,8 @@ CHUNK_ROWS = 65_536
 # Rows from which groups are trained in threads: a round of fewer takes less time than the change
 # from one thread to another.
 FEWEST_FOR_THREADS = 10_000
+# Counts in rows that show none: the mean of a rate given none, with Jeffreys' prior.
+HALF_A_COUNT = 0.5
 
 
 @dataclass(eq=False)
@@ -174,8 +176,20 @@ def train(parameters: dict[str, Any], data: Any, rounds: int) -> Any:
     """Return a booster of all rows, trained so that it can be interrupted."""
     from lightgbm import Booster
 
+    if parameters["objective"] == "poisson":
+        _with_a_count(data)
     booster = Booster({**parameters, "num_iterations": rounds}, data)
     for _ in range(rounds):
         stop_if_interrupted()
         booster.update()
     return booster
+
+
+def _with_a_count(data: Any) -> None:
+    """Spread half a count over rows without any: LightGBM takes no counts that are all zero.
+
+    Rows outside two groups may hold none where counts are rare.
+    """
+    label = data.get_label()
+    if not label.any():
+        data.set_label(np.full(len(label), HALF_A_COUNT / len(label)))

@@ -176,13 +176,15 @@ def _from_moments(prior: Prior, Z: FloatArray, t: FloatArray) -> Update:
 def _from_rows(prior: Prior, Z: FloatArray, t: FloatArray) -> Update:
     """Return the same from the covariance of the rows (n, n), for fewer rows than columns."""
     to_rows = np.matmul(prior.covariance, Z.T)
-    between = np.matmul(Z, to_rows)
-    misfit = t - prior.centre @ Z.T
+    # By eigenvalues: beside values of 1e100 the noise is lost in `between + noise * I`, which would
+    # then be singular.
+    values, vectors = np.linalg.eigh(np.matmul(Z, to_rows))
+    turned = linalg.matvec(np.swapaxes(vectors, -1, -2), t - prior.centre @ Z.T)
 
     def update(noise: float) -> tuple[FloatArray, FloatArray]:
-        covariance = between + noise * np.eye(len(t))
-        pull = np.linalg.solve(covariance, misfit[..., None])[..., 0]
-        distance = linalg.dot(misfit, pull) + np.linalg.slogdet(covariance)[1]
+        variances = np.maximum(values, 0.0) + noise
+        pull = linalg.matvec(vectors, turned / variances)
+        distance = linalg.dot(turned, turned / variances) + np.log(variances).sum(axis=-1)
         return -0.5 * distance, prior.centre + linalg.matvec(to_rows, pull)
 
     return update

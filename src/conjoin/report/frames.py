@@ -7,6 +7,7 @@ leave. All values come from the dicts of the report, so that one number has one 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ def frame_of(result: "Partition", what: str, level: float) -> Any:
 def table_of(result: "Partition", what: str, level: float = LEVEL) -> pa.Table:
     """Return one of `TABLES` as an Arrow table."""
     check_choice("what", what, tuple(TABLES))
-    if isinstance(level, bool) or not 0 < level < 1:
+    if isinstance(level, bool) or not (isinstance(level, Real) and 0 < level < 1):
         raise ArgumentError(f"level={level!r} is no confidence; expected a number such as 0.95.")
     rows = TABLES[what](result, level)
     columns = dict.fromkeys(name for row in rows for name in row)

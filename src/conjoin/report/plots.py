@@ -33,6 +33,10 @@ PERCENT = "gain of joining, percent of the error in use"
 def _axes(ax: Any, width: float, height: float) -> Any:
     """Return axes to draw on, new ones if none are given."""
     if ax is not None:
+        if not hasattr(ax, "plot"):
+            raise ArgumentError(
+                f"ax={ax!r} is nothing to draw on; expected axes of matplotlib, or leave it out."
+            )
         return ax
     try:
         from matplotlib import pyplot
@@ -120,7 +124,7 @@ def plot_coefficients(result: "Partition", feature: str | None = None, ax: Any =
     """Draw a coefficient across datasets, cluster by cluster, with intervals."""
     facts = _known(coefficient_facts(View(result), None), "Coefficients of datasets")
     names = [line["name"] for line in facts["features"]]
-    if feature is not None and feature not in names:
+    if feature is not None and not (isinstance(feature, str) and feature in names):
         raise ArgumentError(f"feature={feature!r} is unknown; expected one of {names}.")
     most = int(np.argmax([line["differ"] for line in facts["features"]]))
     line = facts["features"][most if feature is None else names.index(feature)]

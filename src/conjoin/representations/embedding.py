@@ -14,11 +14,13 @@ from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.errors import ArgumentError, DataError
 from conjoin.families import label_array
 from conjoin.representations.base import Features, Representation, check_inputs, free_names
+from conjoin.representations.column_order import collection_columns
 from conjoin.representations.learned import naming_columns
-from conjoin.representations.networks import NAMES, Network
+from conjoin.representations.networks import NAMES, Layers, Network
 from conjoin.representations.plain import Function, Transformer, check_instance
 from conjoin.tables import collect
 from conjoin.tables.columns import Columns
+from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.frame import in_memory, to_frame
 from conjoin.tables.names import natural_order
 from conjoin.tables.schema import Schema
@@ -187,11 +189,8 @@ def embed(
         chosen = chosen.for_task("classification")
         y = label_array(collection.response.classes)[y.astype(int)]
     with naming_columns(collection.schema):
-        learned, values = chosen.fit_transform(
-            collection.X,
-            y if chosen.task == "classification" else collection.y,
-            collection.weights,
-            progress=progress,
+        learned, values = _fit_transform(
+            chosen, collection, y if chosen.task == "classification" else collection.y, progress
         )
     learned = learned.named(collection.schema.inputs, collection.schema.roles.aside)
     known = {target: y, **({weights: collection.weights} if weights else {})}
@@ -258,6 +257,21 @@ def embed_arrays(
     starts = np.cumsum([0, *(len(parts[name][1]) for name in names)])
     learned, values = chosen.fit_transform(X, y, progress=progress)
     return _tabulate(learned, values, None, names, starts, {target: y})
+
+
+def _fit_transform(
+    chosen: Representation, collection: DatasetCollection, y: AnyArray, progress: Progress | None
+) -> tuple[Features, FloatArray]:
+    """Learn from the rows of tables; whatever the order of columns, a network by name is the same.
+
+    The paper's network (`MLP`) sees the columns in the order of the tables.
+    """
+    X, w = collection.X, collection.weights
+    if not isinstance(chosen, Network):
+        return chosen.fit_transform(X, y, w, progress=progress)
+    columns = collection_columns(collection)
+    learned, values = chosen.fit_transform(X[:, columns], y, w, progress=progress)
+    return Layers.of(learned).with_columns(columns).network(), values
 
 
 def _tabulate(

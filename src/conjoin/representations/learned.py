@@ -34,7 +34,8 @@ from conjoin.representations.base import (
     Representation,
     transform_in_canonical_order,
 )
-from conjoin.representations.networks import Layers, Network, is_network
+from conjoin.representations.column_order import collection_columns
+from conjoin.representations.networks import Layers, Network, is_network, trains_network
 from conjoin.representations.picture import Projection, project
 from conjoin.tables.checks import check_scales
 from conjoin.tables.dataset import DatasetCollection
@@ -247,16 +248,21 @@ def represent(
     present = np.unique(group).tolist() if group is not None and chosen.learns_from_target else []
     steps = _Steps(progress, 1 + len(present))
     everything = np.ones(len(collection.y), dtype=bool)
-    found, title = _learn(chosen, collection, everything, steps)
-    values = _transform(found, collection)
+    columns = collection_columns(collection) if trains_network(chosen) else None
+    seen = collection if columns is None else replace(collection, X=collection.X[:, columns])
+    found, title = _learn(chosen, seen, everything, steps)
+    values = _transform(found, seen)
     held_out = values.copy()
     for g in present:
         assert group is not None  # there are groups
         own = group == g
         _check_rest(collection, own)
         steps.next()
-        other, _ = _learn(chosen, collection, ~own, steps)
-        held_out[own] = _aligned(_transform(other, collection), values, own)
+        other, _ = _learn(chosen, seen, ~own, steps)
+        held_out[own] = _aligned(_transform(other, seen), values, own)
+    if columns is not None:
+        assert isinstance(found, Layers)  # it was trained here
+        found = found.with_columns(columns)
     varying = np.flatnonzero((np.ptp(values, axis=0) > 0) & (np.ptp(held_out, axis=0) > 0))
     if not len(varying):
         advice = "train it longer" if isinstance(found, Layers) else "return features that vary"

@@ -6,12 +6,13 @@ trained network as arrays: it maps rows to features and is written to a file and
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from conjoin._typing import AnyArray, FloatArray, Progress
+from conjoin._typing import AnyArray, FloatArray, IntArray, Progress
 from conjoin.checks import check_choice
 from conjoin.errors import DataError
 from conjoin.representations.base import (
@@ -266,6 +267,23 @@ class Layers(Features):
             classes=values["classes"],
         )
 
+    @cached_property
+    def _order(self) -> IntArray:
+        """An order of the columns that does not depend on theirs: sums over them have its bits."""
+        first: FloatArray = self.layers[0][0]
+        return np.lexsort((*first[::-1], self.scale, self.center))
+
+    def with_columns(self, order: IntArray) -> "Layers":
+        """Return the network for rows of which it has seen the columns in this `order`."""
+        back = np.argsort(order)
+        (slopes, intercepts), *others = self.layers
+        return replace(
+            self,
+            center=self.center[back],
+            scale=self.scale[back],
+            layers=((slopes[:, back], intercepts), *others),
+        )
+
     def _map(self, X: FloatArray) -> AnyArray:
         """Return the activations (n, units) of the last hidden layer."""
         p = len(self.center)
@@ -274,11 +292,15 @@ class Layers(Features):
                 f"X has shape {X.shape}; the network was trained on {p} columns, expected (rows, "
                 f"{p})."
             )
+        order = self._order
+        (slopes, intercepts), *others = self.layers
+        layers = [(slopes.take(order, axis=1), intercepts), *others]
         values = np.empty((len(X), len(self.names)))
         for start in range(0, len(X), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             activations = (X[part] - self.center) / self.scale
-            for slopes, intercepts in self.layers:
+            activations = activations.take(order, axis=1)
+            for slopes, intercepts in layers:
                 activations = np.maximum(activations @ slopes.T + intercepts, 0.0)
             values[part] = activations
         return values
@@ -287,6 +309,13 @@ class Layers(Features):
 def is_network(features: Features) -> bool:
     """Say whether features are those of a trained `MLP`; without torch loaded they cannot be."""
     return "torch" in sys.modules and isinstance(features, _torch_mlp().MLPFeatures)
+
+
+def trains_network(representation: Representation) -> bool:
+    """Say whether a representation is a `Network` or an `MLP`, which learn from the rows."""
+    if isinstance(representation, Network):
+        return True
+    return "torch" in sys.modules and isinstance(representation, _torch_mlp().MLP)
 
 
 def _torch_mlp() -> Any:

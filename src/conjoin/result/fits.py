@@ -252,6 +252,8 @@ def check_rows(X: Any, features: Sequence[str]) -> FloatArray:
         rows = np.stack([_numbers(columns[name], repr(name)) for name in features], axis=1)
     else:
         rows = np.atleast_2d(_numbers(X, "X"))
+    if rows.ndim > 2:
+        raise DataError(f"X has {rows.ndim} dimensions; expected rows and columns.")
     if rows.shape[1] != len(features):
         raise DataError(
             f"X has {rows.shape[1]} columns, but the model has {len(features)} features: "

@@ -91,7 +91,7 @@ class Learners:
             As in `importance`, or if there is no curve for the column.
         """
         known = _common_model(self, "partial_dependence()").dependence
-        if column not in known:
+        if not isinstance(column, str) or column not in known:
             raise ArgumentError(
                 f"column={column!r} has no curve; expected one of the most important columns: "
                 f"{quoted(list(known))}."

@@ -119,6 +119,10 @@ class Partition(Plots, Learners, Predictions):
         ArgumentError
             If there is no such strategy, or a file holds another one only.
         """
+        if not isinstance(strategy, str):
+            raise ArgumentError(
+                f"strategy={strategy!r} is unknown; expected a name, such as {self.strategy!r}."
+            )
         if strategy == self.strategy:
             return self
         return replace(self.analysis.using(strategy), added=self.added)
@@ -160,7 +164,7 @@ class Partition(Plots, Learners, Predictions):
             If there is no such strategy, or a file does not have its comparison.
         """
         name = self.strategy if strategy is None else strategy
-        if name not in self.errors:
+        if not isinstance(name, str) or name not in self.errors:
             raise ArgumentError(f"strategy={name!r} is unknown; expected one of {[*self.errors]}.")
         found = self.analysis.improvements(name)
         if found is None:

@@ -58,6 +58,8 @@ def _expand(source: str | Path) -> list[tuple[Path, Path | None]]:
             f"Source {without_secrets(text)!r} is an address that conjoin cannot read; expected a "
             "file, a folder or postgresql://...; download or export it first."
         )
+    if not text.strip():  # an empty variable of a shell would mean the current folder
+        raise ReadError(f"{text!r} is no file; name one, or '.' for the current folder.")
     path = Path(os.path.abspath(os.path.expanduser(text)))
     try:
         str(path).encode()

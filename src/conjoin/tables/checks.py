@@ -208,7 +208,13 @@ def _check_coefficients(names: Sequence[str], spread: FloatArray) -> None:
 
 def check_weights(name: str, least: float, most: float) -> None:
     """Raise an error if sums cannot hold the least and the largest weight together."""
-    if not SMALLEST <= least <= most <= LARGEST or most > LARGEST_RATIO * least:
+    if least < SMALLEST or most > LARGEST:
+        raise DataError(
+            f"Weights {shortened(name)!r} go from {least:g} to {most:g}, which products cannot "
+            f"hold; expected weights between {SMALLEST:g} and {LARGEST:g}. Their unit means "
+            "nothing: divide them by their mean."
+        )
+    if most > LARGEST_RATIO * least:
         raise DataError(
             f"Weights {shortened(name)!r} go from {least:g} to {most:g}, and sums would round the "
             f"small ones away; expected weights within a factor of {LARGEST_RATIO:g}. Set small "

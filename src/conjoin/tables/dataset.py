@@ -72,13 +72,17 @@ class DatasetCollection:
         """Return the rows of every dataset in the order of the table that they came from."""
         if self.positions is None:
             return self
-        by = np.lexsort((self.positions, np.repeat(np.arange(len(self.names)), self.sizes)))
+        dataset = np.repeat(np.arange(len(self.names)), self.sizes)
+        return self.in_order(np.lexsort((self.positions, dataset)))
+
+    def in_order(self, by: IntArray) -> "DatasetCollection":
+        """Return the rows in another order `by` (rows,), in which datasets stay where they are."""
         return replace(
             self,
             X=self.X[by],
             y=self.y[by],
             weights=self.weights[by],
-            positions=self.positions[by],
+            positions=None if self.positions is None else self.positions[by],
             order=None if self.order is None else self.order.take(by),
         )
 

@@ -23,6 +23,9 @@ ACCEPTED = (
     "column names to arrays, or a mapping of dataset names to frames"
 )
 
+NESTING = {list, tuple, dict}  # what may hold itself
+DEEPEST = 100  # lists in lists: more than any table has, fewer than end Python
+
 # What Arrow raises for values that no column can hold.
 ARROW_ERRORS = (
     pa.ArrowInvalid,
@@ -158,9 +161,13 @@ def _arrow_of_frame(
 def _arrow_of_series(series: Any, name: str, what: str) -> pa.Array:
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return _arrow_of_values(series.to_numpy(), name, what)
+    if hasattr(series, "sparse") and str(series.dtype).startswith("Sparse"):
+        return _arrow_of_series(series.sparse.to_dense(), name, what)
     try:
         if series.dtype == object and _holds_dates(series):
             return _arrow_of_dates(series)
+        if series.dtype == object:
+            _check_depth(series.to_numpy(), name, what)
         found = pa.Array.from_pandas(series)
         inner = found.type.value_type if pa.types.is_dictionary(found.type) else found.type
         if isinstance(inner, pa.BaseExtensionType) or (inner != found.type and _is_nested(inner)):
@@ -206,9 +213,29 @@ def _arrow_of_values(values: Any, name: str, what: str) -> pa.Array:
     try:
         if data.dtype == object and mask is None and _holds_dates(data):
             return _arrow_of_dates(data)
+        _check_depth(data, name, what)
         return pa.array(data, mask=mask, from_pandas=True)
     except ARROW_ERRORS:
         raise DataError(_mixed(array.tolist(), name, what)) from None
+
+
+def _check_depth(values: AnyArray, name: str, what: str) -> None:
+    """Refuse lists that hold themselves: Arrow follows lists to any depth, and would end Python."""
+    if values.dtype == object and any(_is_deep(one, DEEPEST) for one in values):
+        raise DataError(
+            f"Column {name!r} of {what} holds lists in lists, over {DEEPEST} deep; expected a list "
+            "of numbers in each row, or leave it out with features=[...]."
+        )
+
+
+def _is_deep(value: Any, most: int) -> bool:
+    """Say whether lists are in lists more than `most` times; one path is enough."""
+    if not isinstance(value, (list, tuple, dict)):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    if NESTING.isdisjoint(map(type, parts)):
+        return False
+    return most == 0 or any(_is_deep(part, most - 1) for part in parts)
 
 
 def _holds_dates(values: Any) -> bool:
@@ -244,15 +271,34 @@ def as_doubles(values: Any) -> AnyArray:
 def _mixed(values: list[Any], name: str, what: str) -> str:
     """Return the message for a column that mixes types or holds values of an unknown type."""
     kinds: dict[str, Any] = {}
+    broken = next((one for one in values if isinstance(one, str) and not is_utf8(one)), None)
+    if broken is not None:  # the other texts can be used
+        values = [broken]
     for value in values:
-        if value is not None and value == value:
+        if value is not None and not _is_missing(value):
             kinds.setdefault(type(value).__name__, value)
-    examples = " and ".join(f"{kind} ({value!r})" for kind, value in list(kinds.items())[:2])
+    examples = " and ".join(f"{kind} ({_shown(value)})" for kind, value in [*kinds.items()][:2])
     fault = "mixes types" if len(kinds) > 1 else "holds values that cannot be used"
     return (
         f"Column {name!r} of {what} {fault}: {examples}; make it one type, or leave it out with "
         "features=[...]."
     )
+
+
+def _is_missing(value: Any) -> bool:
+    """Say whether a value differs from itself, as NaN does; objects of others may fail to say."""
+    try:
+        return bool(value != value)
+    except Exception:
+        return False
+
+
+def _shown(value: Any) -> str:
+    """Return how an object shows itself, whatever goes wrong in code of others."""
+    try:
+        return repr(value)
+    except Exception:
+        return "an object that cannot be shown"
 
 
 def is_table(value: Any) -> bool:
