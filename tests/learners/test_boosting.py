@@ -5,7 +5,8 @@ import conjoin
 from conjoin.errors import ArgumentError
 from conjoin.families import Response
 from conjoin.learners import boosting
-from conjoin.learners.boosting import SHAPES, Boosting, MissingLibraryError
+from conjoin.learners.boosting import SHAPES, Boosting
+from conjoin.learners.library import MissingLibraryError
 from conjoin.learners.rows import UNKNOWN, LearnerRows
 
 

@@ -75,7 +75,7 @@ def test_a_subset_is_that_of_lightgbm_without_its_list():
     X, y = rng.standard_normal((500, 3)), rng.standard_normal(500)
     whole = lightgbm.Dataset(X, y, params={"verbosity": -1}).construct()
     rows = np.flatnonzero(np.arange(500) % 3 > 0)
-    own, theirs = in_step._subset(whole, rows), whole.subset(rows.tolist()).construct()
+    own, theirs = in_step.subset(whole, rows), whole.subset(rows.tolist()).construct()
     assert own.used_indices is None
     texts = []
     for data in (own, theirs):

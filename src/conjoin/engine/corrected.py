@@ -75,7 +75,8 @@ def with_prediction(
 ) -> FloatArray:
     """Return the columns of the table (n, p) with the learner's prediction beside them."""
     used = layout.corrected_columns() - layout.inputs
-    return beside(table.X, learned.found["named"].held_out[:, used])
+    prediction = learned.found["named"].held_out
+    return beside(table.X, prediction if layout.lines == 1 else prediction[:, used])
 
 
 def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> SortedRows:
