@@ -24,6 +24,8 @@ MOST_WORKERS = 4
 
 # What tells a thread to stop (`stop_if_interrupted`).
 _own = threading.local()
+# Rows up to which memory that is free is kept for later arrays, which is quicker.
+FEW_ROWS = 200_000
 # Parameters of `mallopt` by their numbers in the GNU C library, bytes of an array whose memory is
 # given back at once (a column of a part of rows), and the largest that the library itself keeps.
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
@@ -167,14 +169,14 @@ def give_back_memory() -> None:
 
 
 @contextmanager
-def large_arrays_given_back(on: bool) -> Iterator[None]:
+def large_arrays_given_back(rows: int) -> Iterator[None]:
     """Give the memory of every large array back as soon as it is free, where the C library can.
 
-    Otherwise the GNU C library keeps the gaps that arrays of up to 32 MB leave. That is quicker,
-    but with a million rows the gaps take as much memory as the table. Later it is as it becomes in
-    every process that once freed such an array.
+    With few rows nothing changes. Otherwise the GNU C library keeps the gaps that arrays of up to
+    32 MB leave. That is quicker, but with a million rows the gaps take as much memory as the table.
+    Later it is as it becomes in every process that once freed such an array.
     """
-    change = _of_c_library("mallopt") if on else None
+    change = _of_c_library("mallopt") if rows > FEW_ROWS else None
     if change is None:
         yield
         return

@@ -149,9 +149,12 @@ class Rows:
 
     def counts(self) -> FloatArray:
         """Return how much every row counts (n,): datasets by their weight, rows by theirs."""
-        w = np.where(self.tested, self.table.weights, 0.0)
+        w, tested = self.table.weights, self.tested
+        if not tested.all():
+            w = np.where(tested, w, 0.0)
         total = np.bincount(self.dataset, w, minlength=len(self.table.names))
-        found: FloatArray = w * (self.weights / np.where(total > 0, total, 1.0))[self.dataset]
+        found: FloatArray = (self.weights / np.where(total > 0, total, 1.0))[self.dataset]
+        found *= w
         return found
 
     def capped_counts(self) -> FloatArray:

@@ -30,7 +30,6 @@ from conjoin.engine.steps import Task, find
 from conjoin.engine.study import DatasetFacts, make_study, rows_of
 from conjoin.engine.wild import settle_partition
 from conjoin.execution import give_back_memory, large_arrays_given_back, one_thread
-from conjoin.moments.made import MOST_AT_ONCE
 from conjoin.progress_parts import split_progress
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def run(
         check_method(table, request, criterion)
         task = Task(request, criterion, representation, settings, alone)
         rows = rows_of(table)
-        with large_arrays_given_back(rows is not None and len(rows.y) > MOST_AT_ONCE):
+        with large_arrays_given_back(0 if rows is None else len(rows.y)):
             return settle_partition(table, request, partial(analyse, task), progress)
 
 

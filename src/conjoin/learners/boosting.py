@@ -34,6 +34,7 @@ from conjoin.learners.remembered import (
 )
 from conjoin.learners.rows import LARGE, UNKNOWN, CrossFitted, LearnerRows, centred, group_count
 from conjoin.learners.tree_text import without_ranges, without_threads
+from conjoin.moments.made import narrow
 from conjoin.progress_parts import by_costs, report, split_progress
 from conjoin.sources.checkpoints import remembered
 
@@ -322,7 +323,7 @@ def _folds(data: "_Data", parameters: dict[str, Any], group: IntArray, count: in
     """Return the boosters outside each of the first groups."""
     rows = data.rows
     if rows.past is None and count == group_count(group) == 2:
-        own = [np.flatnonzero(group == g) for g in (0, 1)]
+        own = [narrow(np.flatnonzero(group == g)) for g in (0, 1)]
         large = len(rows) > LARGE
         parts = data.binned(own) if large else [subset(data.whole, one) for one in own]
         return Fold.of_halves(parts, parameters, own)
@@ -408,11 +409,13 @@ class _Data:
 
 
 def restored(raw: Any, center: float, scale: float, limited: bool) -> FloatArray:
-    """Return raw scores as linear predictors (n, lines) in the units of the target."""
+    """Return raw scores, which are used up, as linear predictors (n, lines) of the target."""
     scores = np.asarray(raw, dtype=np.float64).reshape(len(raw), -1)
     if limited:
         scores = np.clip(centred(scores), -FARTHEST, FARTHEST)
-    return scores * scale + center
+    scores *= scale
+    scores += center
+    return scores
 
 
 def _threads(rows: int) -> int:

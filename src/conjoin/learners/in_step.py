@@ -20,10 +20,9 @@ from conjoin.learners.rows import LARGE
 # Rounds of one group before the others follow: threads then wait little for each other, and at most
 # this many rounds too many are trained.
 BLOCK = 10
-# Rows whose values say where bins end, as in LightGBM itself, and half of them from LARGE on: a
-# hundred thousand values say as well where a few hundred bins end. More rows are cut into bins in
-# parts of CHUNK_ROWS, so that there is no second copy of all of them.
-BINNED_ROWS, FEWER_BINNED, CHUNK_ROWS = 200_000, 100_000, 65_536
+# Rows whose values say where bins end, as in LightGBM itself. More rows are cut into bins in parts
+# of CHUNK_ROWS, so that there is no second copy of all of them.
+BINNED_ROWS, CHUNK_ROWS = 200_000, 65_536
 # Rows from which groups are trained in threads: a round of fewer takes less time than the change
 # from one thread to another.
 FEWEST_FOR_THREADS = 10_000
@@ -182,18 +181,19 @@ def binned(
     """
     from lightgbm import Dataset
 
-    make, n = partial(Dataset, **options), len(y)
+    make: Any = partial(Dataset, **options)
+    n, found = len(y), []
     if n <= BINNED_ROWS:
         return [make(design(slice(None)), y, weight=w).construct()]
-    most = BINNED_ROWS if n <= LARGE else FEWER_BINNED
-    some = np.linspace(0, n - 1, most).astype(np.int64)
+    some = np.linspace(0, n - 1, BINNED_ROWS).astype(np.int64)
     first = make(design(some), y[some]).construct()
-    equal, found = n > LARGE and bool((w == 1).all()), []  # without weights it is quicker
-    for own in parts or [slice(None)]:
+    equal = n > LARGE and bool((w == 1).all())  # without weights it is quicker
+    some_or_all: Sequence[Any] = parts or [slice(None)]
+    for own in some_or_all:
         rows = in_chunks(partial(_some_of, design, own), len(y[own]))
         weight = None if equal else w[own]
         found.append(make(rows, y[own], weight=weight, reference=first).construct())
-        found[-1].reference = None
+        found[-1].reference = found[-1].label = found[-1].weight = None  # LightGBM has its own
     return found
 
 

@@ -133,14 +133,11 @@ def find_weights_in_parts(
     H = np.zeros((int(unit.max(initial=-1, where=kept)) + 1, len(predictions), len(predictions)))
     for part in slices(len(target)):
         own = kept[part]
-        y, at, count = target[part][own], unit[part][own], counts[part][own]
-        some = _cross_products(
-            lambda s, y=y, part=part, own=own: y - predictions[s][part][own][:, 0],
-            len(predictions),
-            count,
-            at,
+        y, some = target[part][own], [one[part][own][:, 0] for one in predictions]
+        found = cross_products(
+            y[:, None] - np.stack(some, axis=1), counts[part][own], unit[part][own]
         )
-        H[: len(some)] += some
+        H[: len(found)] += found
     return stacked_weights(H, seed)
 
 
@@ -169,7 +166,7 @@ def share_of_gain(gain: FloatArray, unit: IntArray) -> float:
     >>> share_of_gain(np.array([1.0, 1.0, 1.2, 0.8]), np.arange(4))
     1.0
     """
-    return share_of_total(np.bincount(unit, gain)[np.unique(unit)])
+    return share_of_total(np.bincount(unit, gain).astype(np.float64)[np.unique(unit)])
 
 
 def share_of_total(total: FloatArray) -> float:
