@@ -57,6 +57,7 @@ def correct(
         schema=LearnedSchema.of(table.schema, narrow),
     )
     found = make_study(more, request, study.dealt)
+    give_back_memory()
     if one.nested and isinstance(found.given, RowLeastSquares):
         found = replace(found, given=_nested_rows(found, wide, one.nested, learned.group, study))
     elif one.nested:

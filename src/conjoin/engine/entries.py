@@ -354,7 +354,9 @@ def _outside(
     found = np.empty(predictions[0].shape)
     for g in range(int(group.max()) + 1):
         own = group == g
-        found[own] = Kept(predictions, own).mean(find(~own))
+        weights = find(~own)
+        for p in slices(len(own)):
+            found[p][own[p]] = Kept([one[p] for one in predictions], own[p]).mean(weights)
     return found
 
 
