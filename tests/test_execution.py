@@ -96,6 +96,21 @@ def test_the_linear_algebra_stays_on_one_thread():
     assert blas_threads() == before
 
 
+def test_large_arrays_are_given_back_while_rows_are_many(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        execution, "_of_c_library", lambda name: lambda *a: calls.append((name, *a))
+    )
+    with execution.large_arrays_given_back(10):
+        assert calls == []
+    with execution.large_arrays_given_back(10**6):
+        assert calls == [("mallopt", execution.MMAP_THRESHOLD, execution.LARGE_ARRAY)]
+    assert [call[0] for call in calls[1:]] == ["mallopt", "mallopt", "malloc_trim"]
+    monkeypatch.setattr(execution, "_of_c_library", lambda name: None)
+    with execution.large_arrays_given_back(10**6):  # another C library
+        pass
+
+
 def test_libraries_are_looked_for_once_and_again_after_an_import(monkeypatch):
     found = []
     monkeypatch.setattr(execution, "ThreadpoolController", lambda: found.append(1) or Limits())

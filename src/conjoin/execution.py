@@ -24,6 +24,12 @@ MOST_WORKERS = 4
 
 # What tells a thread to stop (`stop_if_interrupted`).
 _own = threading.local()
+# Rows up to which memory that is free is kept for later arrays, which is quicker.
+FEW_ROWS = 200_000
+# Parameters of `mallopt` by their numbers in the GNU C library, bytes of an array whose memory is
+# given back at once (a column of a part of rows), and the largest that the library itself keeps.
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
+LARGE_ARRAY, LARGEST_KEPT = 262_144, 33_554_432
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -150,21 +156,47 @@ def usable_cores() -> int:
 def give_back_memory() -> None:
     """Return memory that is not used any more to the system, where the C library can do it.
 
-    Thousands of small arrays leave gaps that the GNU C library keeps for later ones of their size.
+    Thousands of small arrays leave gaps that the GNU C library keeps for later ones of their size,
+    and Arrow keeps what it has read.
     """
-    trim = _trim()
+    if "pyarrow" in sys.modules:
+        import pyarrow as pa
+
+        pa.default_memory_pool().release_unused()
+    trim = _of_c_library("malloc_trim")
     if trim is not None:
         trim(0)
 
 
-@lru_cache(maxsize=1)
-def _trim() -> Callable[[int], int] | None:
-    """Return the function of the C library that gives memory back; None if it has none."""
+@contextmanager
+def large_arrays_given_back(rows: int) -> Iterator[None]:
+    """Give the memory of every large array back as soon as it is free, where the C library can.
+
+    With few rows nothing changes. Otherwise the GNU C library keeps the gaps that arrays of up to
+    32 MB leave. That is quicker, but with a million rows the gaps take as much memory as the table.
+    Later it is as it becomes in every process that once freed such an array.
+    """
+    change = _of_c_library("mallopt") if rows > FEW_ROWS else None
+    if change is None:
+        yield
+        return
+    change(MMAP_THRESHOLD, LARGE_ARRAY)
+    try:
+        yield
+    finally:
+        change(MMAP_THRESHOLD, LARGEST_KEPT)
+        change(TRIM_THRESHOLD, 2 * LARGEST_KEPT)
+        give_back_memory()
+
+
+@lru_cache(maxsize=2)
+def _of_c_library(name: str) -> Callable[..., int] | None:
+    """Return a function of the C library by its name; None if it has none."""
     if not sys.platform.startswith("linux"):
         return None
     import ctypes
 
-    found: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    found: Callable[..., int] | None = getattr(ctypes.CDLL(None), name, None)
     return found
 
 

@@ -84,6 +84,18 @@ def test_many_rows_are_worked_on_in_parts(found, walks, monkeypatch):
     assert again.errors["curves"].error == pytest.approx(found.errors["curves"].error)
 
 
+def test_very_many_rows_are_gone_through_twice(found, walks, monkeypatch):
+    """Centres from sums over parts, then the datasets of each part: the same curves."""
+    monkeypatch.setattr(curves, "FEW_ROWS", 0)
+    monkeypatch.setattr(curves, "LARGE", 0)
+    monkeypatch.setattr(curves, "moments_are_small", lambda rows, design: True)
+    monkeypatch.setattr(folds, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(folds, "PART_ROWS", 100)
+    again = conjoin.partition(walks[0], target="y", by="name", learner=QUICK)
+    assert_allclose(again.predict(walks[1]), found.predict(walks[1]), rtol=1e-6)
+    assert again.errors["curves"].error == pytest.approx(found.errors["curves"].error)
+
+
 def test_curves_are_judged_on_the_folds_of_lines(walks):
     table = collect(walks[0], target="y", by="name")
     study = make_study(table, Request(target="y", by="name"))
@@ -92,7 +104,7 @@ def test_curves_are_judged_on_the_folds_of_lines(walks):
     assert np.array_equal(group, study.dealt.fold)
 
 
-@pytest.mark.parametrize("fit", [curves._fit_rows, curves._fit_moments])
+@pytest.mark.parametrize("fit", [curves._fit_rows, curves._fit_moments, curves._fit_in_passes])
 def test_ordered_in_time_no_curve_has_seen_what_comes_later(walks, fit):
     """Later targets change, and predictions of earlier rows by given variances stay."""
     table = collect(walks[0], target="y", by="name")

@@ -4,8 +4,9 @@ import pytest
 import conjoin
 from conjoin.errors import ArgumentError
 from conjoin.families import Response
-from conjoin.learners import boosting
-from conjoin.learners.boosting import SHAPES, Boosting, MissingLibraryError
+from conjoin.learners import boosting, in_step
+from conjoin.learners.boosting import SHAPES, Boosting
+from conjoin.learners.library import MissingLibraryError
 from conjoin.learners.rows import UNKNOWN, LearnerRows
 
 
@@ -95,6 +96,25 @@ def test_many_rows_give_the_same_bits_for_any_number_of_threads(monkeypatch):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         texts.append(learner.fit(rows, learner.given_settings()).text)
     assert texts[0] == texts[1] and "[num_leaves: 31]" in texts[0]
+
+
+def test_very_many_rows_are_judged_in_halves_with_the_same_bits_for_any_threads(monkeypatch):
+    for module in (boosting, in_step):
+        monkeypatch.setattr(module, "LARGE", 2_000)
+    monkeypatch.setattr(in_step, "BINNED_ROWS", 1_000)
+    monkeypatch.setattr(boosting, "FEW_FOR_THREADS", 2_000)
+    rows, group, found = rows_of(n=3_000), np.arange(3_000) % 2, []
+    learner = Boosting(rounds=8, leaves=8)
+    for threads in ("1", "4"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        found.append(learner.cross_fit(rows, group, keep=True))
+        found.append(learner.fit(rows, found[-1].settings))
+    assert np.array_equal(found[0].held_out, found[2].held_out)
+    assert found[1].text == found[3].text
+    for g in (0, 1):
+        own = group == g
+        again = found[0].models[g].predict(rows.X[own], rows.dataset[own])
+        assert np.allclose(again, found[0].held_out[own], rtol=1e-6)
 
 
 def test_the_scale_and_offset_of_the_target_do_not_matter():

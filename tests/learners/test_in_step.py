@@ -70,12 +70,41 @@ def test_training_in_a_thread_ends_when_nobody_waits(rows):
         list(in_threads(work, range(2), alone=False))
 
 
+def test_halves_that_share_their_rows_learn_what_boosters_of_their_own_learn(rows):
+    whole, group = dataset(rows), np.arange(300) % 2
+    own = [np.flatnonzero(group == g) for g in (0, 1)]
+    each = [Fold.of(whole, PARAMETERS, some) for some in own]
+    both = Fold.of_halves([in_step.subset(whole, some) for some in own], PARAMETERS, own)
+    assert np.array_equal(train_in_step(each, 20, None), train_in_step(both, 20, None))
+    for one, two in zip(each, both):
+        assert np.array_equal(one.scores(20), two.scores(20))
+
+
+def test_parts_of_many_rows_have_the_bins_of_all(rows, monkeypatch):
+    """Parts that are made one by one are those of a dataset of all rows."""
+    monkeypatch.setattr(in_step, "BINNED_ROWS", 100)
+    monkeypatch.setattr(in_step, "CHUNK_ROWS", 40)
+    X, y = rows
+    own = [np.flatnonzero(np.arange(300) % 2 == g) for g in (0, 1)]
+    params = {"verbosity": -1, "feature_pre_filter": False}
+    make, w = (lambda some: X[some]), np.ones(300)
+    (whole,) = in_step.binned(make, y, w, params=params)
+    texts = []
+    for parts in (
+        [in_step.subset(whole, one) for one in own],
+        in_step.binned(make, y, w, own, params=params),
+    ):
+        booster = lightgbm.Booster(PARAMETERS, parts[0])
+        texts.append(train(PARAMETERS, parts[1], 10).model_to_string() + booster.model_to_string())
+    assert texts[0] == texts[1]
+
+
 def test_a_subset_is_that_of_lightgbm_without_its_list():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((500, 3)), rng.standard_normal(500)
     whole = lightgbm.Dataset(X, y, params={"verbosity": -1}).construct()
     rows = np.flatnonzero(np.arange(500) % 3 > 0)
-    own, theirs = in_step._subset(whole, rows), whole.subset(rows.tolist()).construct()
+    own, theirs = in_step.subset(whole, rows), whole.subset(rows.tolist()).construct()
     assert own.used_indices is None
     texts = []
     for data in (own, theirs):

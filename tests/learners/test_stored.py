@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 import conjoin
 from conjoin.cli.main import app
 from conjoin.errors import ConjoinWarning, ReadError
-from conjoin.learners.boosting import Boosting, MissingLibraryError
+from conjoin.learners.boosting import Boosting
 from conjoin.learners.grouped import GroupedModel
+from conjoin.learners.library import MissingLibraryError
 from conjoin.learners.stored import learner_from_plain, learner_to_plain
 from conjoin.result.document import checksum
 

@@ -17,6 +17,11 @@ def in_parts(monkeypatch):
     monkeypatch.setattr(made, "PART_ROWS", 7)
 
 
+def test_numbers_of_many_rows_take_half_the_memory(in_parts):
+    assert made.narrow(np.arange(10)).dtype == np.int64
+    assert made.narrow(np.arange(11)).dtype == np.int32
+
+
 def test_few_rows_are_made_at_once():
     found = beside(X, MORE)
     assert isinstance(found, np.ndarray)

@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from conjoin.families import Response
+from conjoin.moments import made
 from conjoin.strategies.stacking import (
     cross_products,
     find_weights,
+    find_weights_in_parts,
     share_of_gain,
     stacked_weights,
     working_errors,
@@ -14,6 +16,20 @@ from conjoin.strategies.stacking import (
 def products(errors, units=50):
     n = len(errors)
     return cross_products(errors, np.full(n, 1 / n), np.arange(n) % units)
+
+
+def test_weights_of_rows_in_parts_are_those_of_all_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    y, unit, counts = rng.normal(size=300), np.repeat(np.arange(30), 10), rng.uniform(size=300)
+    predictions = [y[:, None] + rng.normal(0, s, (300, 1)) for s in (0.5, 1.0)]
+    kept = np.arange(300) % 5 > 0
+    some = np.stack([one[kept] for one in predictions])
+    whole = find_weights(some, y[kept], Response(), counts[kept], unit[kept], 0)
+    assert np.array_equal(find_weights_in_parts(predictions, y, counts, unit, kept, 0), whole)
+    monkeypatch.setattr(made, "MOST_AT_ONCE", 50)
+    monkeypatch.setattr(made, "PART_ROWS", 70)
+    parts = find_weights_in_parts(predictions, y, counts, unit, kept, 0)
+    assert parts == pytest.approx(whole, rel=1e-9)
 
 
 def test_two_predictions_that_err_differently_are_averaged():

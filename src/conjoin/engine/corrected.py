@@ -57,6 +57,7 @@ def correct(
         schema=LearnedSchema.of(table.schema, narrow),
     )
     found = make_study(more, request, study.dealt)
+    give_back_memory()
     if one.nested and isinstance(found.given, RowLeastSquares):
         found = replace(found, given=_nested_rows(found, wide, one.nested, learned.group, study))
     elif one.nested:
@@ -75,7 +76,8 @@ def with_prediction(
 ) -> FloatArray:
     """Return the columns of the table (n, p) with the learner's prediction beside them."""
     used = layout.corrected_columns() - layout.inputs
-    return beside(table.X, learned.found["named"].held_out[:, used])
+    prediction = learned.found["named"].held_out
+    return beside(table.X, prediction if layout.lines == 1 else prediction[:, used])
 
 
 def _outside(X: FloatArray, study: Study, table: DatasetCollection, kept: Any) -> SortedRows:

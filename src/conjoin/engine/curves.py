@@ -24,12 +24,15 @@ from conjoin.engine.study import Study
 from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn
 from conjoin.learners.curves import MOST_KNOTS, CurveModel, kernel, knots_of, whitening
-from conjoin.learners.rows import Past, group_count
+from conjoin.learners.rows import LARGE, Past, group_count
 from conjoin.models.partial import (
     Family,
     Hyper,
+    Integrated,
+    centre_of_sums,
     coefficients,
     fit_variances,
+    integrate,
     posterior,
     posterior_of_rows,
 )
@@ -39,6 +42,7 @@ from conjoin.tables import DatasetCollection
 
 # Values of a column from which a curve may be more than a line and a bend.
 FEWEST_VALUES = 5
+FEW_KNOWN = 1_000
 # Rows of the datasets from which the column is chosen, and of those from which variances are
 # estimated: the evidence of a column is clear by then, and so are a dozen variances.
 SAMPLE_ROWS, VARIANCE_ROWS = 5_000, 20_000
@@ -210,7 +214,8 @@ def _best_design(rows: _Rows) -> _Design | None:
 def _may_bend(values: FloatArray, dataset: IntArray) -> bool:
     """Say whether a column has enough values, and varies inside datasets."""
     known = values[np.isfinite(values)]
-    if len(np.unique(known)) < FEWEST_VALUES:
+    first = known[:FEW_KNOWN]  # of many values the first are nearly always enough
+    if len(np.unique(first)) < FEWEST_VALUES and len(np.unique(known)) < FEWEST_VALUES:
         return False
     same = dataset[1:] == dataset[:-1]
     return bool(np.any(same & (values[1:] != values[:-1])))
@@ -230,7 +235,10 @@ def _fit(rows: _Rows, hyper: Hyper, design: _Design) -> Curves:
     """Fit lines and curves to all rows, and outside every group."""
     basis, p = rows.study.basis, rows.p
     by_parts = len(rows.table.y) > FEW_ROWS and moments_are_small(rows, design)
-    held_out, beta, mu = (_fit_moments if by_parts else _fit_rows)(rows, hyper, design)
+    fit = _fit_moments if by_parts else _fit_rows
+    if by_parts and len(rows.table.y) > LARGE:
+        fit = _fit_in_passes
+    held_out, beta, mu = fit(rows, hyper, design)
     weights = np.concatenate([beta[:, p:], mu[None, p:]]) @ design.root.T * basis.target_scale
     model = CurveModel(design.column, design.knots, design.width, weights)
     total = held_out * basis.target_scale + basis.target_center
@@ -276,6 +284,38 @@ def _fit_moments(
         held_out.append(_held_out(part, rows.group[row:end], outside[:, first:last]))
         first, row = last, end
     return np.concatenate(held_out), beta, mu
+
+
+def _fit_in_passes(
+    rows: _Rows, hyper: Hyper, design: _Design
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Do the same in two passes, the first for the centres, with moments of one part at once."""
+    q, all_rows = rows.p + len(design.knots), rows.groups
+    A, a = np.zeros((all_rows + 1, q, q)), np.zeros((all_rows + 1, q))
+    for part in rows.parts(design):
+        for g, one in enumerate(_integrated(part, rows, hyper)):
+            A[g] += one.A.sum(axis=0)
+            a[g] += one.a.sum(axis=0)
+    mu = [centre_of_sums(*both, hyper) for both in zip(A, a)]
+    held_out, beta, row = [], [], 0
+    for part in rows.parts(design):
+        found = [
+            centre + one.deviations(centre) @ hyper.L.T
+            for centre, one in zip(mu, _integrated(part, rows, hyper))
+        ]
+        end = row + len(part.t)
+        held_out.append(_held_out(part, rows.group[row:end], np.stack(found[:all_rows])))
+        beta.append(found[all_rows])
+        row = end
+    return np.concatenate(held_out), np.concatenate(beta), mu[all_rows]
+
+
+def _integrated(part: RowFolds, rows: _Rows, hyper: Hyper) -> Iterator[Integrated]:
+    """Give the likelihood of some datasets outside every group, and that of all their rows."""
+    cells = fold_moments(part.Z, part.t, part.weights, part.starts, part.fold, rows.cells)
+    own = replace(hyper, relative=np.ones(cells.shape[0]))
+    for seen in (*rows.past.sees, np.ones(rows.cells, dtype=bool)):
+        yield integrate(cells[:, np.flatnonzero(seen)].union(axis=1), own)
 
 
 def _held_out(rows: RowFolds, group: IntArray, outside: FloatArray) -> FloatArray:

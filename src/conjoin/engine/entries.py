@@ -30,7 +30,12 @@ from conjoin.models.row_losses import row_losses
 from conjoin.moments.made import PART_ROWS, slices
 from conjoin.result.fits import lines_of
 from conjoin.strategies.average import FEWEST_DATASETS, average
-from conjoin.strategies.stacking import Kept, find_weights, share_of_gain
+from conjoin.strategies.stacking import (
+    Kept,
+    find_weights,
+    find_weights_in_parts,
+    share_of_total,
+)
 from conjoin.strategies.validation import Fitted, Validated
 from conjoin.tables import DatasetCollection
 
@@ -86,7 +91,7 @@ class Rows:
     def of(cls, table: DatasetCollection, study: Study) -> "Rows":
         """Take the rows of a collection."""
         assert study.dealt is not None  # a learner reads rows
-        dataset = np.repeat(np.arange(len(table.names)), table.sizes)
+        dataset = table.dataset_of_rows
         folds = int(study.given.folds.shape[1])
         units = study.basis.target_scale**2
         fold, plan = study.dealt.fold, study.dealt.forward
@@ -117,10 +122,12 @@ class Rows:
         Those of held-out rows are scaled up to all rows of a dataset, as in `models.problem`.
         """
         K, F = len(self.table.names), self.folds
-        each = self.table.weights * row_losses(held_out, self.table.y, self.response) / self.units
-        own = self.tested
-        cells = np.bincount((self.fold * K + self.dataset)[own], each[own], minlength=F * K)
-        losses = np.asarray(cells, dtype=np.float64).reshape(F, K)
+        cells, own = np.zeros(F * K), self.tested
+        for p in slices(len(own)):
+            loss = row_losses(held_out[p], self.table.y[p], self.response)
+            each, at = self.table.weights[p] * loss / self.units, self.fold[p] * K + self.dataset[p]
+            cells += np.bincount(at[own[p]], each[own[p]], minlength=F * K)
+        losses = cells.reshape(F, K)
         if own.all():
             return losses
         whole, tested = (
@@ -142,9 +149,12 @@ class Rows:
 
     def counts(self) -> FloatArray:
         """Return how much every row counts (n,): datasets by their weight, rows by theirs."""
-        w = np.where(self.tested, self.table.weights, 0.0)
+        w, tested = self.table.weights, self.tested
+        if not tested.all():
+            w = np.where(tested, w, 0.0)
         total = np.bincount(self.dataset, w, minlength=len(self.table.names))
-        found: FloatArray = w * (self.weights / np.where(total > 0, total, 1.0))[self.dataset]
+        found: FloatArray = (self.weights / np.where(total > 0, total, 1.0))[self.dataset]
+        found *= w
         return found
 
     def capped_counts(self) -> FloatArray:
@@ -297,26 +307,33 @@ def average_entries(
     y, counts, unit = rows.table.y, rows.capped_counts(), rows.units_of_resampling()
 
     def find(kept: BoolArray) -> FloatArray:
+        if rows.response.family == "gaussian":
+            return find_weights_in_parts(held_out, y, counts, unit, kept, seed)
         part = Kept(held_out, kept), y[kept], rows.response, counts[kept], unit[kept]
         return find_weights(*part, seed)
 
     lines, few = np.array([name == "linear" for name in names]), len(y) <= FEW_ROWS
-    plain = row_losses(held_out[names.index("linear")], y, rows.response)
+    plain = held_out[names.index("linear")]
 
     def cautious(kept: BoolArray) -> FloatArray:
         kept = kept & rows.tested
         if not kept.any():
             return lines.astype(np.float64)
         weights = find(kept)
-        stacked = np.concatenate([Kept(held_out, p).mean(weights) for p in slices(len(y))])
+        stacked = None
         if few:  # else so many rows are hardly flattered by weights of their own
             stacked = _outside(
                 group,
                 lambda other: find(other & kept) if np.any(other & kept) else weights,
                 held_out,
             )
-        gain = counts * (plain - row_losses(stacked, y, rows.response))
-        share = share_of_gain(gain[kept], unit[kept])
+        total = np.zeros(int(unit.max()) + 1)
+        for p in slices(len(y)):
+            mean = Kept(held_out, p).mean(weights) if stacked is None else stacked[p]
+            two = (row_losses(one, y[p], rows.response) for one in (plain[p], mean))
+            gain, own = counts[p] * (next(two) - next(two)), kept[p]
+            total += np.bincount(unit[p][own], gain[own], minlength=len(total))
+        share = share_of_total(total[np.bincount(unit[kept], minlength=len(total)) > 0])
         return share * weights + (1 - share) * lines
 
     judged = _outside(group, cautious, held_out)
@@ -337,7 +354,9 @@ def _outside(
     found = np.empty(predictions[0].shape)
     for g in range(int(group.max()) + 1):
         own = group == g
-        found[own] = Kept(predictions, own).mean(find(~own))
+        weights = find(~own)
+        for p in slices(len(own)):
+            found[p][own[p]] = Kept([one[p] for one in predictions], own[p]).mean(weights)
     return found
 
 

@@ -11,7 +11,8 @@ from conjoin._typing import FloatArray
 from conjoin.api.request import PairRequest, Request
 from conjoin.errors import ArgumentError, warn_caller
 from conjoin.learners.blended import blended
-from conjoin.learners.boosting import Boosting, MissingLibraryError, load_lightgbm
+from conjoin.learners.boosting import Boosting
+from conjoin.learners.library import MissingLibraryError, load_lightgbm
 from conjoin.learners.rows import Learner
 
 # Step of each round in `compare`, twice the usual one: a comparison trains dozens of models, and

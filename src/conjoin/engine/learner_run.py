@@ -5,6 +5,7 @@ steps of `engine.run` are done again with the learner's prediction as one more c
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from conjoin._typing import FloatArray, Progress
@@ -63,7 +64,7 @@ def add_learner(
         return linear.analysis
     rows = Rows.of(table, study)
     warn_of_weights(learner, table.weights)
-    straight = held_out_average(linear, table.X, rows)
+    straight = partial(held_out_average, linear, table.X, rows)
     first, second, last = split_progress(progress, *SHARES)
     learned = learn_columns(learner, table, study, straight, first)
     lines = learned.found["named"].held_out.shape[1]
@@ -83,7 +84,7 @@ def add_learner(
             layout = Layout.of(table.X.shape[1], lines, tuple(learned.found))
     report(last, 1, 1)
     schema = schema_of(learned, table, lines, leads=leads)
-    combined = _combine(linear, corrected, learned, schema, layout, rows, straight, request)
+    combined = _combine(linear, corrected, learned, schema, layout, rows, straight(), request)
     return replace(combined, judge=judge, contest=contest)
 
 

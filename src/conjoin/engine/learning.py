@@ -5,6 +5,7 @@ models of all rows: the learner with the dataset's name, without it, on the resi
 average, and one for each dataset.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -22,7 +23,7 @@ from conjoin.learners.columns import LearnerColumns
 from conjoin.learners.crossfit import PredictedColumn, groups_of_folds, predict_column
 from conjoin.learners.forward import forward_groups
 from conjoin.learners.grouped import grouped_column, has_enough
-from conjoin.learners.rows import Learner, LearnerRows, Past
+from conjoin.learners.rows import LARGE, Learner, LearnerRows, Past
 from conjoin.models.row_losses import row_losses
 from conjoin.moments.made import made_rows
 from conjoin.progress_parts import by_costs, report, split_progress
@@ -51,9 +52,6 @@ MANY_ROWS, MOST_RESIDUAL = 50_000, 150_000
 # Rows up to which the residual model has small steps, or several shapes of trees. It is often the
 # best of all where rows are few.
 PATIENT_ROWS = 5_000
-# Rows from which the model with names, too, is judged on two halves, and larger steps do: a model
-# of half a million rows is hardly worse than one of a million, and each takes minutes.
-LARGE = 300_000
 # How long the models with names, without, of residuals and of one dataset take in proportion, for
 # the progress bar.
 COSTS, SEPARATE_COST = (6, 2, 1), 0.5
@@ -119,7 +117,7 @@ class LearningTask:
     ) -> "LearningTask":
         """Take the rows of a collection in the order of their ranks."""
         K = len(table.names)
-        dataset = np.repeat(np.arange(K), table.sizes)
+        dataset = table.dataset_of_rows
         assert study.dealt is not None  # a learner reads rows
         group, past = groups_and_past(study)
         order = np.lexsort((table.weights, study.dealt.rank, dataset)).astype(np.int32)
@@ -223,12 +221,12 @@ def learn_columns(
     learner: Learner,
     table: DatasetCollection,
     study: Study,
-    linear: FloatArray,
+    linear: Callable[[], FloatArray],
     progress: Progress | None = None,
     *,
     keep: bool = False,
 ) -> LearnedColumns:
-    """Train the learner in every way; `linear` (n, lines) are held-out linear predictions.
+    """Train the learner in every way; `linear` makes held-out linear predictions (n, lines).
 
     With `keep` the rows are a sample: the models outside each group are kept for the other rows,
     and there is nothing that needs all rows (nested predictions, a model for each dataset).
@@ -248,12 +246,13 @@ def learn_columns(
     narrow = replace(task, learner=chosen.quicker())
     found["pooled"] = narrow.column(named=False, keep=keep, progress=second)
     if table.response.family == "gaussian" and n <= MOST_RESIDUAL:
-        residual = task.rows.y - linear[task.order, 0]
+        residual = task.rows.y - linear()[task.order, 0]
         patient = replace(task, learner=chosen) if n <= PATIENT_ROWS else narrow
         found["residual"] = patient.column(target=residual, keep=keep, progress=third)
     if not keep:
         found |= separate_column(task, narrow.learner, found["pooled"], last)
     report(last, 1, 1)
+    give_back_memory()
     done = {name: task.in_table_order(one) for name, one in found.items()}
     group = held_out_groups(study)
     held_out = groups_and_past(study, CURVE_GROUPS if n <= FEW_CURVE_ROWS else GROUPS)

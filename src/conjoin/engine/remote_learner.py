@@ -6,6 +6,7 @@ them (`engine.wide`). A `LearnedAnalysis` leaves, whose lines, errors and weight
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +66,7 @@ def add_remote_learner(
     report(first, 1, 1)
     if not enough_rows(sample, sampled):
         return linear.analysis
-    straight = held_out_average(linear, sample.X, Rows.of(sample, sampled))
+    straight = partial(held_out_average, linear, sample.X, Rows.of(sample, sampled))
     learned = learn_columns(learner, sample, sampled, straight, second, keep=True)
     learned = _noted(learned, len(sample.y), sum(table.sizes))
     layout = Layout.of(len(table.schema.features), 1, tuple(learned.found))

@@ -29,7 +29,7 @@ from conjoin.engine.single import analyse_single
 from conjoin.engine.steps import Task, find
 from conjoin.engine.study import DatasetFacts, make_study, rows_of
 from conjoin.engine.wild import settle_partition
-from conjoin.execution import give_back_memory, one_thread
+from conjoin.execution import give_back_memory, large_arrays_given_back, one_thread
 from conjoin.progress_parts import split_progress
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ def run(
     with reading(data, request, rows_needed=rows_needed, alone=alone) as table:
         check_method(table, request, criterion)
         task = Task(request, criterion, representation, settings, alone)
-        return settle_partition(table, request, partial(analyse, task), progress)
+        rows = rows_of(table)
+        with large_arrays_given_back(0 if rows is None else len(rows.y)):
+            return settle_partition(table, request, partial(analyse, task), progress)
 
 
 def analyse(
@@ -71,7 +73,9 @@ def analyse(
 
     with one_thread():
         # 2 Study.
+        give_back_memory()
         study = make_study(table, request, dealt)
+        give_back_memory()
         if study.given.exact:
             hint_at_classes(study.basis, study.given.moments, request.target, request.family)
         if task.alone and len(facts.names) == 1:

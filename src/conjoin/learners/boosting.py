@@ -13,7 +13,7 @@ that depends on their values alone, and LightGBM is asked to be deterministic, s
 same for any order of rows and any number of threads.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
@@ -22,17 +22,19 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.checks import check_count
-from conjoin.errors import ArgumentError, ConjoinError, ReadError
+from conjoin.errors import ArgumentError, ReadError
 from conjoin.execution import stop_if_interrupted, usable_cores
-from conjoin.learners.in_step import Fold, in_chunks, train, train_in_step
+from conjoin.learners.in_step import Fold, binned, subset, train, train_in_step
+from conjoin.learners.library import load_lightgbm
 from conjoin.learners.remembered import (
     pack_cross_fitted,
     pack_model,
     unpack_cross_fitted,
     unpack_model,
 )
-from conjoin.learners.rows import UNKNOWN, CrossFitted, LearnerRows, centred, group_count
+from conjoin.learners.rows import LARGE, UNKNOWN, CrossFitted, LearnerRows, centred, group_count
 from conjoin.learners.tree_text import without_ranges, without_threads
+from conjoin.moments.made import narrow
 from conjoin.progress_parts import by_costs, report, split_progress
 from conjoin.sources.checkpoints import remembered
 
@@ -74,9 +76,6 @@ ENOUGH_FOR_LARGE = 5_000
 # Rows from which a model alone gets several threads of LightGBM. With fewer they mostly wait for
 # each other. Models of groups are trained side by side, each with a thread of its own.
 FEW_FOR_THREADS = 100_000
-# Rows whose values say where bins end, as in LightGBM itself. More rows are cut into bins in parts,
-# so that there is no second copy of all of them.
-BINNED_ROWS = 200_000
 # Rows times trees that are predicted at once: about a second, so that Ctrl-C is heard.
 MOST_AT_ONCE = 20_000_000
 # Step of each round; shapes compete in steps that are FASTER times as large, which ranks them as
@@ -92,23 +91,6 @@ LEAST_NAMED, NAME_SMOOTH = 10, 10.0
 # Largest log-odds and logarithm of a count that trees may claim: 12 is a chance of 1 in 160,000.
 FARTHEST = 12.0
 OBJECTIVES = {"gaussian": "regression", "poisson": "poisson"}
-
-
-class MissingLibraryError(ConjoinError):
-    """LightGBM cannot be loaded."""
-
-
-def load_lightgbm() -> Any:
-    """Return the module of LightGBM, or say what to install."""
-    try:
-        import lightgbm
-    except (ImportError, OSError) as error:
-        raise MissingLibraryError(
-            f"LightGBM cannot be loaded ({str(error).splitlines()[0]}); install it with "
-            "pip install lightgbm, on Linux with its library (apt install libgomp1), on macOS with "
-            "libomp (brew install libomp); or choose learner='linear'."
-        ) from None
-    return lightgbm
 
 
 @dataclass(frozen=True)
@@ -199,13 +181,12 @@ class Boosting:
                 losses[shape] = quick._judge(data, group, shape, judges, part).loss
                 report(part, 1, 1)
         best = min(shapes, key=lambda shape: losses.get(shape, 0.0))
-        found = self._judge(data, group, best, rows.judging(group), last)
+        found = self._judge(data, group, best, rows.judging(group), last, keep=keep)
         for g in range(rows.judging(group), group_count(group)):  # they choose nothing
             own, model = group == g, self.fit(rows.take(rows.outside(group, g)), found.settings)
             found.held_out[own] = model.predict(rows.X[own], rows.dataset[own])
         report(last, 1, 1)
-        kept = tuple(data.model(fold.text(found.rounds)) for fold in found.folds if keep)
-        return CrossFitted(found.held_out, found.settings, kept)
+        return CrossFitted(found.held_out, found.settings, found.models)
 
     def fit(self, rows: LearnerRows, settings: dict[str, Any]) -> "TreeModel":
         """Train on all rows with given settings."""
@@ -293,7 +274,11 @@ class Boosting:
             "cat_smooth": NAME_SMOOTH,
             **(SAMPLED if settings.get("shape") == "sampled" else {}),
             "seed": self.random_state,
-            "num_threads": max(_threads(len(rows)) // side_by_side, 1),
+            # Threads that work on one model wait for each other after every step. With many rows
+            # half of them do: on a busy machine waiting takes longer than the others save.
+            "num_threads": max(
+                _threads(len(rows)) // max(side_by_side, 1 + (len(rows) > LARGE)), 1
+            ),
             "deterministic": True,
             # By rows, sums depend on the number of threads in their last digit; by columns they do
             # not. With few rows there is one thread, and by rows is quicker.
@@ -310,6 +295,8 @@ class Boosting:
         shape: str,
         count: int,
         progress: Progress | None = None,
+        *,
+        keep: bool = False,
     ) -> "_Judged":
         """Train in step outside each of the first groups.
 
@@ -318,37 +305,43 @@ class Boosting:
         most = int(MOST_ROUNDS * min(RATE / self.rate, 1.0))
         settings = self._settings(shape, self.rounds or max(most, 1))
         parameters = self._parameters(data.rows, settings, side_by_side=count)
-        folds = [
-            Fold.of(
-                data.whole,
-                parameters,
-                np.flatnonzero(group == g),
-                None if data.rows.past is None else np.flatnonzero(data.rows.outside(group, g)),
-            )
-            for g in range(count)
-        ]
+        folds = _folds(data, parameters, group, count)
         patience = None if self.rounds else PATIENCE
         curve = train_in_step(folds, settings["rounds"], patience, progress)
         rounds = self.rounds or int(np.argmin(curve)) + 1
-        held_out = np.zeros((len(data.rows), data.rows.lines))
-        for fold in folds:
+        held_out, models = np.zeros((len(data.rows), data.rows.lines)), []
+        while folds:  # one at a time, so that its memory is free again
+            fold = folds.pop(0)
             held_out[fold.rows] = data.held_out(fold, rounds)
+            if keep:
+                models.append(data.model(fold.text(rounds)))
         settings = {**settings, "rounds": rounds}
-        return _Judged(float(curve[rounds - 1]), held_out, settings, folds)
+        return _Judged(float(curve[rounds - 1]), held_out, settings, tuple(models))
+
+
+def _folds(data: "_Data", parameters: dict[str, Any], group: IntArray, count: int) -> list[Fold]:
+    """Return the boosters outside each of the first groups."""
+    rows = data.rows
+    if rows.past is None and count == group_count(group) == 2:
+        own = [narrow(np.flatnonzero(group == g)) for g in (0, 1)]
+        large = len(rows) > LARGE
+        parts = data.binned(own) if large else [subset(data.whole, one) for one in own]
+        return Fold.of_halves(parts, parameters, own)
+    outside = [
+        None if rows.past is None else np.flatnonzero(rows.outside(group, g)) for g in range(count)
+    ]
+    own = [np.flatnonzero(group == g) for g in range(count)]
+    return [Fold.of(data.whole, parameters, *both) for both in zip(own, outside)]
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """One shape: its left-out loss, left-out predictions (n, lines), settings, and boosters."""
+    """One shape: its left-out loss, left-out predictions (n, lines), settings, kept models."""
 
     loss: float
     held_out: FloatArray
     settings: dict[str, Any]
-    folds: list[Fold]
-
-    @property
-    def rounds(self) -> int:
-        return int(self.settings["rounds"])
+    models: tuple["TreeModel", ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,6 +368,10 @@ class _Data:
     @cached_property
     def whole(self) -> Any:
         """The rows as LightGBM's dataset, cut into bins once."""
+        return self.binned()[0]
+
+    def binned(self, parts: Sequence[IntArray] = ()) -> list[Any]:
+        """Return the rows, or parts of them, as datasets of LightGBM with the same bins."""
         rows, n = self.rows, len(self.rows)
         names = list(rows.categories) + ([rows.X.shape[1]] if rows.named else [])
         # LightGBM's number of threads is one for the whole process: the last object that is made
@@ -382,13 +379,9 @@ class _Data:
         params = {"feature_pre_filter": False, "verbosity": -1, "num_threads": _threads(n)}
         if n < FEW_FOR_BINS:
             params["min_data_in_bin"] = 1
-        make = partial(load_lightgbm().Dataset, params=params, categorical_feature=names)
-        y = (rows.y - self.center) / self.scale
-        if n <= BINNED_ROWS:
-            return make(self.design(slice(None)), y, weight=rows.w).construct()
-        some = np.linspace(0, n - 1, BINNED_ROWS).astype(np.int64)
-        first = make(self.design(some), y[some]).construct()
-        return make(in_chunks(self.design, n), y, weight=rows.w, reference=first).construct()
+        load_lightgbm()
+        y = ((rows.y - self.center) / self.scale).astype(np.float32)  # as LightGBM holds it
+        return binned(self.design, y, rows.w, parts, categorical_feature=names, params=params)
 
     def held_out(self, fold: Fold, rounds: int) -> FloatArray:
         """Return linear predictors (n, lines) of the held-out rows of a fold."""
@@ -416,11 +409,13 @@ class _Data:
 
 
 def restored(raw: Any, center: float, scale: float, limited: bool) -> FloatArray:
-    """Return raw scores as linear predictors (n, lines) in the units of the target."""
+    """Return raw scores, which are used up, as linear predictors (n, lines) of the target."""
     scores = np.asarray(raw, dtype=np.float64).reshape(len(raw), -1)
     if limited:
         scores = np.clip(centred(scores), -FARTHEST, FARTHEST)
-    return scores * scale + center
+    scores *= scale
+    scores += center
+    return scores
 
 
 def _threads(rows: int) -> int:

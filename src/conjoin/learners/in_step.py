@@ -8,18 +8,21 @@ best round. After every round training looks whether it was interrupted.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conjoin._typing import FloatArray, IntArray, Progress
 from conjoin.execution import in_threads, stop_if_interrupted
+from conjoin.learners.rows import LARGE
 
 # Rounds of one group before the others follow: threads then wait little for each other, and at most
 # this many rounds too many are trained.
 BLOCK = 10
-# Rows that are cut into bins at once.
-CHUNK_ROWS = 65_536
+# Rows whose values say where bins end, as in LightGBM itself. More rows are cut into bins in parts
+# of CHUNK_ROWS, so that there is no second copy of all of them.
+BINNED_ROWS, CHUNK_ROWS = 200_000, 65_536
 # Rows from which groups are trained in threads: a round of fewer takes less time than the change
 # from one thread to another.
 FEWEST_FOR_THREADS = 10_000
@@ -56,14 +59,26 @@ class Fold:
         others: IntArray | None = None,
     ) -> "Fold":
         """Make the booster of all rows but these, or of `others`."""
-        from lightgbm import Booster
-
         if others is None:
             others = np.setdiff1d(np.arange(whole.num_data()), rows, assume_unique=True)
         # Making a dataset sets the number of threads of all of LightGBM, so the booster comes last.
-        training, own = _subset(whole, others), _subset(whole, rows)
+        return cls._between(subset(whole, others), subset(whole, rows), parameters, rows)
+
+    @classmethod
+    def of_halves(
+        cls, parts: Sequence[Any], parameters: dict[str, Any], rows: Sequence[IntArray]
+    ) -> "list[Fold]":
+        """Make the boosters of two halves: what trains one is held out from the other."""
+        return [cls._between(parts[1 - g], parts[g], parameters, rows[g]) for g in (0, 1)]
+
+    @classmethod
+    def _between(
+        cls, training: Any, held_out: Any, parameters: dict[str, Any], rows: IntArray
+    ) -> "Fold":
+        from lightgbm import Booster
+
         booster = Booster(parameters, training)
-        booster.add_valid(own, "held out")
+        booster.add_valid(held_out, "held out")
         return cls(rows, booster)
 
     def advance(self, rounds: int) -> None:
@@ -92,7 +107,7 @@ class Fold:
         return str(self.booster.model_to_string(num_iteration=self.trees[rounds - 1]))
 
 
-def _subset(whole: Any, rows: IntArray) -> Any:
+def subset(whole: Any, rows: IntArray) -> Any:
     """Return some rows, in ascending order, of LightGBM's dataset.
 
     LightGBM keeps their numbers in a list of Python, which takes more memory than the rows.
@@ -100,7 +115,7 @@ def _subset(whole: Any, rows: IntArray) -> Any:
     part = whole.subset(())
     part.used_indices = rows.astype(np.int32)
     part.construct()
-    part.used_indices = None
+    part.used_indices = part.reference = None  # so that the bins of all rows need not be kept
     return part
 
 
@@ -155,21 +170,58 @@ def _last_round(curve: FloatArray, patience: int) -> int | None:
     return None
 
 
+def binned(
+    design: Callable[[Any], FloatArray],
+    y: FloatArray,
+    w: FloatArray,
+    parts: Sequence[IntArray] = (),
+    **options: Any,
+) -> list[Any]:
+    """Return rows, or parts of many of them, as datasets of LightGBM with the same bins.
+
+    `design` makes some rows.
+    """
+    from lightgbm import Dataset
+
+    make: Any = partial(Dataset, **options)
+    n, found = len(y), []
+    if n <= BINNED_ROWS:
+        return [make(design(slice(None)), y, weight=w).construct()]
+    some = np.linspace(0, n - 1, BINNED_ROWS).astype(np.int64)
+    first = make(design(some), y[some]).construct()
+    equal = n > LARGE and bool((w == 1).all())  # without weights it is quicker
+    some_or_all: Sequence[Any] = parts or [slice(None)]
+    for own in some_or_all:
+        rows = in_chunks(partial(_some_of, design, own), len(y[own]))
+        weight = None if equal else w[own]
+        found.append(make(rows, y[own], weight=weight, reference=first).construct())
+        found[-1].reference = found[-1].label = found[-1].weight = None  # LightGBM has its own
+    return found
+
+
+def _some_of(design: Callable[[Any], FloatArray], own: Any, rows: Any) -> FloatArray:
+    """Return some rows of those that are meant."""
+    return design(rows if isinstance(own, slice) else own[rows])
+
+
 def in_chunks(design: Callable[[Any], FloatArray], n: int) -> Any:
     """Return n rows as LightGBM reads them in parts; `design` makes some of them."""
     from lightgbm import Sequence as Chunks
 
-    class Rows(Chunks):
+    class Rows(Chunks):  # what it reads is held by the object: a class is freed late
         batch_size = CHUNK_ROWS
+
+        def __init__(self, design: Callable[[Any], FloatArray]) -> None:
+            self.design = design
 
         def __getitem__(self, rows: Any) -> FloatArray:
             stop_if_interrupted()
-            return design(rows)
+            return self.design(rows)
 
         def __len__(self) -> int:
             return n
 
-    return Rows()
+    return Rows(design)
 
 
 def train(parameters: dict[str, Any], data: Any, rounds: int) -> Any:

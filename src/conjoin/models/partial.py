@@ -174,6 +174,14 @@ def posterior(moments: Moments, hyper: Hyper) -> Posterior:
     return Posterior(parts, mu, C, z, mu + z @ hyper.L.T, log_evidence)
 
 
+def centre_of_sums(A: FloatArray, a: FloatArray, hyper: Hyper) -> FloatArray:
+    """Return the posterior mean (p,) of the centre from sums of A and a over datasets."""
+    precision = np.zeros(len(a))
+    precision[len(a) - len(hyper.slope_variances) :] = 1 / hyper.slope_variances
+    found: FloatArray = linalg.inverse(linalg.symmetrise(A + np.diag(precision))) @ a
+    return found
+
+
 def coefficients(moments: Moments, hyper: Hyper) -> FloatArray:
     """Return only the datasets' posterior means (K, p), `posterior(moments, hyper).beta`.
 

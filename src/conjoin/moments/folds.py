@@ -40,7 +40,7 @@ import numpy as np
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.moments.forward import Forward
 from conjoin.moments.gram import Moments
-from conjoin.moments.made import MOST_AT_ONCE, PART_ROWS
+from conjoin.moments.made import MOST_AT_ONCE, PART_ROWS, narrow
 from conjoin.moments.resample import stream
 
 # A Mersenne prime: products of two numbers below it stay below 2^62 and fit into 64-bit integers.
@@ -201,7 +201,7 @@ def deal_rows(
     fold: IntArray = (ranked.rank + ranked.first) % folds
     if len(y) > LARGE_ROWS and is_balanced(np.bincount(ranked.hash % folds, minlength=folds)):
         fold = ranked.hash % folds
-    return Dealt(fold, ranked.copies, ranked.rank, repeats)
+    return Dealt(narrow(fold), ranked.copies, narrow(ranked.rank), repeats)
 
 
 def is_balanced(rows: FloatArray | IntArray) -> bool:

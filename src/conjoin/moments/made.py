@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from conjoin._typing import FloatArray
+from conjoin._typing import FloatArray, IntArray
 
 # Rows up to which matrices are made at once, and rows of a part beyond: a part of ten columns takes
 # 5 MB.
@@ -79,6 +79,11 @@ def made_rows(make: Callable[[Any], FloatArray], rows: int, columns: int) -> Flo
     if rows <= MOST_AT_ONCE:
         return make(slice(None))
     return cast(FloatArray, MadeRows(make, (rows, columns)))
+
+
+def narrow(numbers: IntArray) -> IntArray:
+    """Return whole numbers (rows,) of less than 2^31; with many rows in half the memory."""
+    return numbers.astype(np.int32) if len(numbers) > MOST_AT_ONCE else numbers
 
 
 def slices(rows: int) -> list[slice]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray
 from conjoin.errors import ArgumentError, DataError
-from conjoin.learners.boosting import load_lightgbm
+from conjoin.learners.library import load_lightgbm
 from conjoin.learners.tree_text import tree_fault, without_ranges
 from conjoin.sites.plan import Plan
 from conjoin.tables.encoding import Number

@@ -36,6 +36,8 @@ STACK = 200_000
 # Numbers in the sums of groups that are kept for larger unions (64 MB), and in the models of groups
 # that are kept for later questions (200 MB). Beyond, they are formed again when they are needed.
 MOST_SUMS, MOST_MODELS = 8_000_000, 25_000_000
+# Rows from which fewer sums are kept (8 MB): the table itself takes much memory then.
+MANY_ROWS, FEWER_SUMS = 300_000, 1_000_000
 
 Group = tuple[int, ...]
 Pair = tuple[Sequence[int], Sequence[int]]
@@ -199,9 +201,14 @@ class ValidatedJoins:
         return self._keep(group, self._sums(group) if found is None else found)
 
     def _keep(self, group: Group, sums: Sums) -> Sums:
-        most = max(MOST_SUMS // (3 * self.folds.shape[1] * self.folds.p**2), 1)
+        numbers = FEWER_SUMS if self._is_of_many_rows else MOST_SUMS
+        most = max(numbers // (3 * self.folds.shape[1] * self.folds.p**2), 1)
         self._memory.keep_sums(group, sums, most)
         return sums
+
+    @cached_property
+    def _is_of_many_rows(self) -> bool:
+        return bool(self.folds.n.sum() > MANY_ROWS)
 
     @cached_property
     def _scales(self) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -30,6 +30,7 @@ from scipy.optimize import nnls
 
 from conjoin._typing import BoolArray, FloatArray, IntArray
 from conjoin.families import Response, softmax
+from conjoin.moments.made import slices
 from conjoin.moments.resample import stream
 
 # Newton steps for the weights of a likelihood, from the equal average on; more change little.
@@ -117,6 +118,29 @@ def find_weights(
     return weights
 
 
+def find_weights_in_parts(
+    predictions: Sequence[FloatArray],
+    target: FloatArray,
+    counts: FloatArray,
+    unit: IntArray,
+    kept: BoolArray,
+    seed: int,
+) -> FloatArray:
+    """Do the same for numbers, with the rows (n,) that are kept of predictions (n, 1).
+
+    Of many rows, some are gone through at a time, so that there are no copies of all of them.
+    """
+    H = np.zeros((int(unit.max(initial=-1, where=kept)) + 1, len(predictions), len(predictions)))
+    for part in slices(len(target)):
+        own = kept[part]
+        y, some = target[part][own], [one[part][own][:, 0] for one in predictions]
+        found = cross_products(
+            y[:, None] - np.stack(some, axis=1), counts[part][own], unit[part][own]
+        )
+        H[: len(found)] += found
+    return stacked_weights(H, seed)
+
+
 def stacked_weights(H: FloatArray, seed: int) -> FloatArray:
     """Return the weights (S,) from cross-products of units (U, S, S), averaged over resamples.
 
@@ -142,7 +166,11 @@ def share_of_gain(gain: FloatArray, unit: IntArray) -> float:
     >>> share_of_gain(np.array([1.0, 1.0, 1.2, 0.8]), np.arange(4))
     1.0
     """
-    total = np.bincount(unit, gain)[np.unique(unit)]
+    return share_of_total(np.bincount(unit, gain).astype(np.float64)[np.unique(unit)])
+
+
+def share_of_total(total: FloatArray) -> float:
+    """Do the same with the sums of the gain of each unit (U,)."""
     total = total / 2.0 ** np.frexp(np.abs(total).max())[1]  # gains of 1e240 have no squares
     G, U = float(total.sum()), len(total)
     error = math.sqrt(U * float(np.var(total, ddof=1))) if U > 1 else 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
+from conjoin.moments.made import MOST_AT_ONCE, narrow
 from conjoin.tables.checks import (
     check_names,
     check_response,
@@ -83,16 +84,21 @@ def assemble(rows: EncodedRows, schema: Schema, fewest: int) -> DatasetCollectio
     schema, varying = drop_constant(schema, low == high)
     order = canonical_order(replace(rows, X=X))
     starts = np.searchsorted(rows.codes[order], np.arange(len(names) + 1))
-    weights = np.ones(len(y)) if rows.weights is None else rows.weights[order]
+    weights = _ones(len(y)) if rows.weights is None else rows.weights[order]
     for column in X.T:  # one at a time, so that memory holds the rows once
         column[:] = column[order]
     X = X if varying.all() else X[:, varying]
-    positions = None if rows.positions is None else rows.positions[order]
+    positions = None if rows.positions is None else narrow(rows.positions[order])
     when = None if rows.order is None else rows.order.take(order)
     schema = schema.with_means(X.mean(axis=0))
     return DatasetCollection(
         tuple(names), schema, X, y[order], weights, starts, None, positions, when
     )
+
+
+def _ones(rows: int) -> FloatArray:
+    """Return ones (rows,); many of them take no memory, and cannot be written to."""
+    return np.ones(rows) if rows <= MOST_AT_ONCE else np.broadcast_to(np.ones(1), rows)
 
 
 def canonical_order(rows: EncodedRows) -> IntArray:

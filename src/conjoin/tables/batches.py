@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conjoin._typing import AnyArray, FloatArray, IntArray
+from conjoin.execution import give_back_memory
 from conjoin.tables.clean import of_clean_columns
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.names import names_and_codes
@@ -73,6 +74,7 @@ def collect_batches(
         _fill(data, list(aside), list(aside.values()))
     except _NotCleanError:
         return None
+    give_back_memory()  # whoever read the file holds as much as a third of it
     flags = [pa.types.is_boolean(data.schema.field(c).type) for c in used]
     encoded = pa.chunked_array([pa.DictionaryArray.from_arrays(codes, labels)])
     columns = (used, X, flags, aside)

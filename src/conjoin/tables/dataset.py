@@ -11,6 +11,7 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.families import Response
+from conjoin.moments.made import narrow
 from conjoin.tables.order import RowOrder
 from conjoin.tables.schema import Schema
 
@@ -67,6 +68,11 @@ class DatasetCollection:
     def sizes(self) -> tuple[int, ...]:
         """Number of rows of each dataset."""
         return tuple(int(j - i) for i, j in zip(self.starts[:-1], self.starts[1:]))
+
+    @cached_property
+    def dataset_of_rows(self) -> IntArray:
+        """Number of every row's dataset (rows,)."""
+        return narrow(np.repeat(np.arange(len(self.names)), self.sizes))
 
     def in_table_order(self) -> "DatasetCollection":
         """Return the rows of every dataset in the order of the table that they came from."""
