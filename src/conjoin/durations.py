@@ -5,12 +5,11 @@ unit: it counts days where times are dates, else the units of the column.
 """
 
 import re
+import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from conjoin.errors import ArgumentError
 
@@ -46,7 +45,8 @@ def parse_duration(name: str, value: Any) -> Duration:
     Duration(amount=3.0, dated=False)
     """
     given = value
-    if isinstance(value, np.timedelta64):  # which counts as a whole number
+    numpy = sys.modules.get("numpy")  # the command line's help does without it
+    if numpy is not None and isinstance(value, numpy.timedelta64):  # it counts as a whole number
         value = value.astype("timedelta64[us]").item()
         value = value if isinstance(value, timedelta) else str(value)  # NaT, or too long
     if isinstance(value, timedelta):

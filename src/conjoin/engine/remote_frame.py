@@ -335,7 +335,7 @@ def _rounded(values: FloatArray, spread: FloatArray, digits: int) -> FloatArray:
     """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = 2.0 ** (np.frexp(spread)[1] - digits)
-        known = (unit > 0) & np.isfinite(values) & np.isfinite(unit)
+        known = (spread > 0) & (unit > 0) & np.isfinite(values) & np.isfinite(unit)
         found: FloatArray = np.where(known, np.round(values / np.where(known, unit, 1.0)), values)
         return np.where(known, found * unit, values)
 
