@@ -231,7 +231,10 @@ def test_explain_a_dataset(conjoin_):
     for part in ("Joining it with a cluster", "1 (its own)", "Errors", "differs most from"):
         assert part in done.out
     alone = conjoin_("explain", "long.json", "d3")
-    assert alone.out.startswith("d3 is trained alone. The nearest other cluster is {d1, d2}.")
+    assert alone.out.startswith(
+        "d3 is alone in its cluster, where its model still borrows strength. The nearest other "
+        "cluster is {d1, d2}."
+    )
 
 
 def test_explain_all(conjoin_):
