@@ -36,6 +36,9 @@ def test_every_line_of_the_ledger_is_in_the_table_of_merges():
     known = [frozenset((", ".join(x.left), ", ".join(x.right))) for x in result.ledger()]
     assert len(result.clusters) > 2 and set(known) <= set(shown)
     assert len(set(shown)) == len(shown)
+    adjusted = {key: one["adjusted_p"] for key, one in zip(shown, lines)}
+    for key, line in zip(known, result.ledger()):
+        assert adjusted[key] == line.adjusted_p
     page = render(facts(result, details=True))
     assert page.count("Not a fork: the ledger's") == len(tree["refused"]) > 0
 

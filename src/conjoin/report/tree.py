@@ -33,7 +33,10 @@ def tree_facts(view: View) -> dict[str, Any] | None:
         return None
     ledger = view.result.ledger()
     joined = [line for line in ledger if line.joined]
-    root = whole_tree(view.names, [*joined, *details.upper])
+    # A fork that the ledger has is its line: only there p-values are adjusted.
+    known = {(sides_of(line), line.judged_by): line for line in ledger}
+    upper = [known.get((sides_of(line), line.judged_by), line) for line in details.upper]
+    root = whole_tree(view.names, [*joined, *upper])
     if root is None:
         return None
     top = cut(root, len(details.map.groups))
@@ -54,7 +57,7 @@ def tree_facts(view: View) -> dict[str, Any] | None:
         below = [merges[c - len(top)]["height"] for c in children if c >= len(top)]
         known = [x for x in (line["percent"], *below) if x is not None]
         merges.append({**line, "children": children, "height": min(known, default=None)})
-    forks = set(map(sides_of, (*joined, *details.upper)))
+    forks = set(map(sides_of, (*joined, *upper)))
     return {
         "leaves": [_group(view, node.members) for node in top],
         "merges": merges,
