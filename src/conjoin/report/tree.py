@@ -34,8 +34,8 @@ def tree_facts(view: View) -> dict[str, Any] | None:
     ledger = view.result.ledger()
     joined = [line for line in ledger if line.joined]
     # A fork that the ledger has is its line: only there p-values are adjusted.
-    known = {(sides_of(line), line.judged_by): line for line in ledger}
-    upper = [known.get((sides_of(line), line.judged_by), line) for line in details.upper]
+    told = {(sides_of(line), line.judged_by): line for line in ledger}
+    upper = [told.get((sides_of(line), line.judged_by), line) for line in details.upper]
     root = whole_tree(view.names, [*joined, *upper])
     if root is None:
         return None
