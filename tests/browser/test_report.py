@@ -29,7 +29,7 @@ def names(page, table, column=0):
 def test_sorting(opened):
     page = opened("many")
     before = names(page, "dataset-table")
-    button = page.page.get_by_role("button", name="model alone", exact=True)
+    button = page.page.get_by_role("button", name="own model, borrowing strength", exact=True)
     button.click()
     errors = [float(x) for x in names(page, "dataset-table", 3)]
     assert errors == sorted(errors)

@@ -44,7 +44,8 @@ def test_partition_prints_verdict_clusters_ledger_strategies(conjoin_, source):
     first = done.out.splitlines()[0]
     assert re.match(r"(Best choice|In use): (one model per dataset|2 models for 3 datasets)", first)
     assert re.search(
-        r"RMSE is (\S+ % lower than|the same as) with 3 separate models \(90 % interval .* and "
+        r"RMSE is (\S+ % lower than|the same as) with 3 separate models( that borrow nothing)? "
+        r"\(90 % interval .* and "
         r"\S+ % lower than with one model for all \(90 % interval ",
         first,
     )
@@ -230,7 +231,10 @@ def test_explain_a_dataset(conjoin_):
     for part in ("Joining it with a cluster", "1 (its own)", "Errors", "differs most from"):
         assert part in done.out
     alone = conjoin_("explain", "long.json", "d3")
-    assert alone.out.startswith("d3 is trained alone. The nearest other cluster is {d1, d2}.")
+    assert alone.out.startswith(
+        "d3 is alone in its cluster, where its model still borrows strength. The nearest other "
+        "cluster is {d1, d2}."
+    )
 
 
 def test_explain_all(conjoin_):

@@ -20,6 +20,7 @@ from conjoin.grouping.merge import rehung
 from conjoin.report.facts import dataset_facts, facts
 from conjoin.report.notebook import notebook_view
 from conjoin.result.values import CROSS_VALIDATION, NOT_JUDGED, THEORY, sides_of
+from conjoin.strategies import reference
 from tests.bent import QUICK, bent_tables
 
 pytestmark = pytest.mark.learner
@@ -92,6 +93,14 @@ def test_it_is_computed_once_and_only_when_asked_for(pair, monkeypatch):
     facts(found)
     found.using("corrected").ledger()
     assert len(asked) == 1
+
+
+def test_separate_models_of_datasets_are_those_of_the_headline(result):
+    errors = {name: one.error for name, one in result.errors.items()}
+    details, name = result.analysis.details, reference(errors, "separate")
+    assert np.average(details.errors["separate"], weights=details.weights) == pytest.approx(
+        errors[name]
+    )
 
 
 def test_every_face_shows_the_same_number(result, saved, capsys):

@@ -120,7 +120,9 @@ def test_a_dataset_explained():
     width = np.ptp(result.pooled.limits["x1"])
     one = found["coef"]["no: x1"]
     assert one["shift"] == pytest.approx((one["in_use"] - one["all"]) * width)
-    assert list(found["models"]) == ["in_use", "own", "cluster", "others", "all"]
+    assert list(found["models"]) == [
+        "in_use", "own", "separate", "cluster", "others", "all",
+    ]  # fmt: skip
     assert found["errors"]["its own"] == found["models"]["own"]["error"]
     own = found["alternatives"][0]
     assert own["own"]

@@ -61,13 +61,48 @@ def test_the_headline_says_for_which_models_a_percentage_holds():
         "'auto'): RMSE 10 (90 % interval 9 to 11)."
     )
     assert brings == (
-        "Its RMSE is 4.8 % lower than with 3 separate models and 28.6 % lower than with one model "
-        "for all."
+        "Its RMSE is 4.8 % lower than with 3 separate models that borrow nothing and 28.6 % "
+        "lower than with one model for all."
     )
     assert plain == (
-        "If you prefer plain models, train 2 models for 3 datasets ({a, b}, {c}): RMSE 10.4, "
-        "with the partition searched again in every fold, 4.0 % higher than with 'auto'."
+        "If you prefer plain models, train 2 models for 3 datasets ({a, b}, {c}), strategy "
+        "'clusters': RMSE 10.4, with the partition searched again in every fold, 4.0 % higher than "
+        "with 'auto'."
     )
+
+
+def test_clusters_of_one_dataset_are_not_the_separate_models():
+    single = (("a",), ("b",), ("c",))
+    first, brings, _ = headline(given("auto", single, **{**USUAL, "searched": 100.9}))
+    assert first.startswith(
+        "Best choice: one model per dataset, with strength borrowed between datasets (no two are "
+        "joined; strategy 'clusters'): RMSE 10.04 ("
+    )
+    assert brings.startswith(
+        "Their RMSE is 4.3 % lower than with 3 separate models that borrow nothing and"
+    )
+    *_, plain = headline(given("auto", single, **USUAL))
+    assert plain == (
+        "The search for clusters joins no two datasets. Its models (strategy 'clusters') borrow "
+        "strength, too: RMSE 10.4, with the partition searched again in every fold, 4.0 % higher "
+        "than with 'auto'."
+    )
+    *_, plain = headline(given("auto", single, **{**USUAL, "pooled": 104.04}))
+    assert plain.startswith("If you prefer plain models, train one model for all datasets: RMSE")
+    assert (
+        "The clusters (one model per dataset, with strength borrowed between datasets; no two are "
+        "joined) have a higher error: RMSE 10.4"
+    ) in plain
+
+
+def test_one_model_of_a_learner_does_not_know_the_name():
+    found = given("learner named", **{**USUAL, "learner named": 99.0, "learner pooled": 104.04})
+    brings = headline({**found, "learner": "boosting"})[1]
+    assert brings.endswith(
+        "and 2.5 % lower than with one model of boosted trees for all that does not know the "
+        "dataset's name."
+    )
+    assert "separate models (lines) and" in brings  # one model for all is not one per dataset
 
 
 def test_of_plain_models_those_with_the_lowest_error_are_named():
@@ -83,7 +118,8 @@ def test_of_plain_models_those_with_the_lowest_error_are_named():
 def test_one_model_of_a_learner_counts_among_plain_models():
     brings, plain = headline(given("auto", **{**USUAL, "learner pooled": 104.04}))[1:]
     assert brings.endswith(
-        "and 2.0 % lower than with one model (strategy 'learner pooled') for all."
+        "and 2.0 % lower than with one model (strategy 'learner pooled') for all that does not "
+        "know the dataset's name."
     )
     assert plain.startswith(
         "If you prefer plain models, train one model for all datasets (strategy 'learner pooled'): "
@@ -184,8 +220,8 @@ def test_datasets_that_carry_a_comparison_are_named():
            "loser": {"dataset": "a", "percent": 2.0}}  # fmt: skip
     found = headline({**given("auto", **USUAL), "improvements": {"auto": {"over": over, **won}}})
     assert found[1].startswith(
-        "Its RMSE is 4.8 % lower than with 3 separate models (90 % interval 7.0 % lower to 1.0 % "
-        "higher) and"
+        "Its RMSE is 4.8 % lower than with 3 separate models that borrow nothing (90 % interval "
+        "7.0 % lower to 1.0 % higher) and"
     )
     assert found[2] == (
         "Dataset 'c' carries 86 % of the error of separate models: without it the RMSE is 0.5 % "
@@ -198,6 +234,24 @@ def test_datasets_that_carry_a_comparison_are_named():
     assert found[4] == (
         "2 of 3 datasets have a lower error than with a separate model (most: 'c', 60.0 % lower), "
         "1 a higher one (most: 'a', 2.0 % higher)."
+    )
+
+
+def test_an_interval_that_says_nothing_is_no_numbers():
+    wide = {
+        **OVER, "percent": -97.2, "interval": [-99.99, 73300.0], "carriers": ["c"], "share": 0.86,
+        "percent_without": -3.0, "interval_without": [-99.0, 2000.0],
+    }  # fmt: skip
+    won = {"lower": 3, "higher": 0, "winner": None, "loser": None}
+    facts = given("auto", **{**USUAL, "separate": 100.0 / 0.028**2})
+    found = headline({**facts, "improvements": {"auto": {"over": {"separate": wide}, **won}}})
+    assert found[1].startswith(
+        "Its RMSE is 97.2 % lower than with 3 separate models that borrow nothing (how much lower, "
+        "if at all, cannot be said: the 90 % interval is too wide) and"
+    )
+    assert found[2] == (
+        "Dataset 'c' carries 86 % of the error of separate models: without it the RMSE is 3.0 % "
+        "lower (how much lower, if at all, cannot be said: the 90 % interval is too wide)."
     )
 
 
@@ -244,6 +298,12 @@ def test_intervals_of_changes():
     assert interval_in_words([None, 1.0]) == ""
     assert interval_in_words([-20.0, 900.0]) == (
         " (90 % interval 20.0 % lower to 10 times as high)"
+    )
+    assert interval_in_words([-99.99, 73300.0]) == (
+        " (how much lower, if at all, cannot be said: the 90 % interval is too wide)"
+    )
+    assert interval_in_words([40.0, 901.0], "higher") == (
+        " (how much higher cannot be said: the 90 % interval is too wide, 40.0 % or more)"
     )
     assert interval_in_words([1.0, 2.0]) == " (90 % interval 1.0 % to 2.0 %)"
     assert interval_in_words([-2.0, 0.0]) == " (90 % interval 0 % to 2.0 %)"

@@ -28,11 +28,13 @@ def kind(change, joined=True, verdict="undecided", spread=1.0):
 
 
 def test_reasons_follow_from_held_out_errors_and_verdicts():
-    assert kind(-2.0) == kind(0.0, verdict="join") == "better"
+    assert kind(-2.0, verdict="join") == kind(0.0, verdict="join") == "better"
+    assert kind(-2.0) == "leans together" and kind(2.0, joined=False) == "leans apart"
     assert kind(-0.5) == kind(0.9) == kind(None) == "same"
     assert kind(2.0) == kind(2.0, verdict="join") == "worse"
     assert kind(0.0, verdict="apart") == "worse"
-    assert kind(2.0, joined=False) == kind(0.5, joined=False, verdict="apart") == "apart"
+    apart = [kind(x, joined=False, verdict="apart") for x in (2.0, 0.5)]
+    assert apart == ["apart", "apart"]
     assert kind(0.5, joined=False) == kind(-0.5, joined=False) == "no gain"
 
 
@@ -52,8 +54,15 @@ def test_a_gain_of_the_other_sign_is_named(joined, way):
     assert "held-out rows" in WHY[kind] and "although the gain" in REASONS[kind]
     agrees = {**found, "gain": -way}
     assert join_kind(agrees, joined=joined, verdict="undecided") == (
-        "better" if joined else "apart"
+        "leans together" if joined else "leans apart"
     )
+
+
+def test_no_reason_is_surer_than_an_undecided_verdict():
+    for joined, change in ((True, -2.0), (False, 2.0)):
+        name = kind(change, joined=joined)
+        assert "lean" in WHY[name] and "better" not in WHY[name]
+        assert "not certain" in REASONS[name] and "better" not in REASONS[name]
 
 
 def test_joins_that_nobody_judged_say_so_in_long_ledgers():

@@ -17,6 +17,19 @@ def test_notes_on_a_ledger_come_where_they_are_needed():
     assert "the method that found the clusters does not ask for these verdicts" in apart[2]
 
 
+def test_refused_joins_say_of_what_they_are():
+    line = {
+        "gain": 1.0, "interval": [0.0, 2.0], "joined": False, "verdict": "undecided",
+        "adjusted_p": 0.2, "holds_for_all": False, "judged_by": "theory",
+    }  # fmt: skip
+    measure = measure_of("gaussian")
+    assert len(ledger_notes([line], measure)) == 2  # of two clusters the page shows the same
+    assert ledger_notes([line, line], measure)[-1] == (
+        "Lines apart are each cluster's best refused join with one other cluster. The page also "
+        "has merges of several clusters."
+    )
+
+
 def test_a_ledger_says_which_verdicts_hold_after_the_adjustment():
     lines = [
         {"verdict": "join", "adjusted_p": p, "holds_for_all": p <= 0.1} for p in (0.01, 1.0, 1.0)

@@ -36,11 +36,12 @@ def test_values(value, text):
 
 
 def test_answers():
-    assert answer_in_words(MANY, "gaussian") == "24 clusters, RMSE 2"
-    assert answer_in_words(Answer(1, 1, "auto", 4.0), "gaussian") == "one model, RMSE 2"
+    assert answer_in_words(MANY, "gaussian") == "24 clusters, RMSE of predictions 2"
+    one = answer_in_words(Answer(1, 1, "auto", 4.0), "gaussian")
+    assert one == "one model, RMSE of predictions 2"
     assert answer_in_words(Answer(2, 2, "risk", 4.0, "apart"), "gaussian") == "keep apart, RMSE 2"
     told = answer_in_words(MANY, "gaussian", strategy=True)
-    assert told == "24 clusters, RMSE 2 (lowest with 'auto')"
+    assert told == "24 clusters, RMSE of predictions 2 (lowest with 'auto')"
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -48,7 +49,10 @@ def test_answers():
     ("found", "words"),
     [
         ({"left_out": True, "with_them": FEW, "without_them": MANY}, "Without row"),
-        ({"with_them": MANY, "without_them": MANY}, "the same: 24 clusters, RMSE 2 (with "),
+        (
+            {"with_them": MANY, "without_them": MANY},
+            "the same: 24 clusters, RMSE of predictions 2 (with ",
+        ),
         ({"left_out": True, "asked": True}, "left out: far from all others"),
         ({"asked": True}, "kept as asked"),
     ],
@@ -59,6 +63,14 @@ def test_every_choice_has_a_sentence(count, found, words):
     assert words in text
     assert ("row 1 (" in text.lower()) == (count == 1)
     assert text.endswith("Row numbers count the rows of data, from 1.")
+
+
+def test_errors_with_and_without_rows_are_not_to_be_compared():
+    outliers = (Outlier(1, "Waco", "sales", 1e9),)
+    (text,) = notices(Findings(outliers, True, False, FEW, MANY), SCHEMA)
+    assert ". These errors are over different rows, so they cannot be compared. The answer" in text
+    (text,) = notices(Findings(outliers, with_them=MANY, without_them=MANY), SCHEMA)
+    assert "RMSE of predictions 2 (with it RMSE 2, over other rows). So it is kept" in text
 
 
 def test_similar_names_come_with_what_mends_them():

@@ -33,10 +33,12 @@ def test_errors_of_datasets_agree_with_the_result(found):
     result = results.hostile()
     lines = found["details"]["datasets"]
     for line in lines.values():
-        assert list(line["models"]) == ["own", "cluster", "others", "all"]
+        assert list(line["models"]) == ["own", "separate", "cluster", "others", "all"]
         assert line["models"][line["lowest"]] == min(line["models"].values())
     pooled = np.mean([line["models"]["all"] ** 2 for line in lines.values()])
     assert pooled == pytest.approx(result.pooled.error)
+    separate = np.mean([line["models"]["separate"] ** 2 for line in lines.values()])
+    assert separate == pytest.approx(result.errors["separate"].error)
     own = np.mean([line["models"]["own"] ** 2 for line in lines.values()])
     assert own == pytest.approx(result.analysis.details.errors["own"].mean())
 

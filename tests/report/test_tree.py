@@ -6,6 +6,8 @@ import pytest
 
 import conjoin
 from conjoin.datasets import make_clusters
+from conjoin.report.facts import facts
+from conjoin.report.html import render
 from conjoin.report.tree import map_facts, tree_facts
 from conjoin.report.view import View
 from tests.report import results
@@ -23,6 +25,22 @@ def test_the_tree_joins_all_leaves_and_never_turns_back():
         assert height <= min(heights[c] for c in merge["children"])
         heights.append(height)
     assert sum(m["joined"] for m in tree["merges"]) == K - 2
+
+
+def test_every_line_of_the_ledger_is_in_the_table_of_merges():
+    tables = make_clusters(sizes=(2, 2, 2), n=80, p=3, distance=2.0).tables()
+    result = conjoin.partition(tables, target="y")
+    tree = tree_facts(View(result))
+    lines = [*tree["merges"], *tree["refused"]]
+    shown = [frozenset((one["left"], one["right"])) for one in lines]
+    known = [frozenset((", ".join(x.left), ", ".join(x.right))) for x in result.ledger()]
+    assert len(result.clusters) > 2 and set(known) <= set(shown)
+    assert len(set(shown)) == len(shown)
+    adjusted = {key: one["adjusted_p"] for key, one in zip(shown, lines)}
+    for key, line in zip(known, result.ledger()):
+        assert adjusted[key] == line.adjusted_p
+    page = render(facts(result, details=True))
+    assert page.count("Not a fork: the ledger's") == len(tree["refused"]) > 0
 
 
 def test_the_map_agrees_with_compare():

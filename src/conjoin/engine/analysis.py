@@ -363,7 +363,9 @@ class Analysis:
     def _make_details(self) -> "Details":
         chosen = self.chosen
         errors = {"own": chosen.own, "cluster": chosen.clusters, "all": chosen.pooled}
-        by_dataset = {name: self._errors_by_dataset(one.losses) for name, one in errors.items()}
+        losses = {name: one.losses for name, one in errors.items()}
+        losses["separate"] = self.held_out["separate"].losses
+        by_dataset = {name: self._errors_by_dataset(one) for name, one in losses.items()}
         # Clusters of a likelihood share a centre, on which the model of one dataset depends a
         # little. A dataset that is alone in its cluster has one model and one error.
         alone = np.bincount(self._labels)[self._labels] == 1

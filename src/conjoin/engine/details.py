@@ -43,8 +43,8 @@ def make_details(
 ) -> Details:
     """Return the figures of the report.
 
-    `errors` (K,) are those of each dataset's "own" model, its "cluster" and the model for "all", in
-    working units.
+    `errors` (K,) are those of each dataset's "own" model, its "separate" one, its "cluster" and the
+    model for "all", in working units.
     """
     problem, basis, judge = start.problem, study.basis, verdicts.judge
     scale = basis.target_scale**2

@@ -407,8 +407,13 @@ class LearnedAnalysis:
         if details is None:
             return None
         # The model for all is the one that predicts unknown datasets, not a line beside it.
-        errors = self._errors_by_dataset(self.entries[self._for_all].losses) * self.rows.units
-        details = replace(details, errors={**details.errors, "all": errors})
+        found = {name: one.error for name, one in self.errors.items()}
+        losses = {
+            "all": self.entries[self._for_all].losses,
+            "separate": self._held_out[reference(found, "separate")].losses,
+        }
+        errors = {k: self._errors_by_dataset(x) * self.rows.units for k, x in losses.items()}
+        details = replace(details, errors={**details.errors, **errors})
         if not judged and not self._sole_judge:
             return details
         return judged_details(

@@ -37,16 +37,22 @@ TIE = 0.0005  # share of the error by which two strategies differ and print as "
 AS_GOOD = 0.05
 # Percent from which an end of an interval is said in times: 300 % higher is 4 times as high.
 MOST_AS_PERCENT = 300.0
+# Percent above which the upper end of an interval tells nothing more: 900 % is 10 times as high.
+MOST_TOLD = 900.0
 # Times by which the mean and the typical ratio of two errors differ where the headline says so.
 MOST_APART = 2.0
 # What a strategy's models are, for a reader who wants to know which models there will be.
 BORROWED = "one model per dataset, with strength borrowed between datasets"
+# Said of separate models beside models that are one per dataset, too.
+ALONE = " that borrow nothing"
 MODELS_OF = {
     "separate": "one model per dataset, each from its own rows only",
     "pooled": "one model for all datasets",
     "intercept": "one model for all datasets, with one level per dataset",
     "linear": BORROWED,
 }
+# Said of one model of a learner for all: a reader would give the name as one more column.
+UNNAMED = " that does not know the dataset's name"
 # The same for models of a learner; {} is what it trains.
 LEARNED_MODELS_OF = {
     "auto": "{} and lines averaged, with strength borrowed between datasets",
@@ -138,16 +144,31 @@ def is_best(strategy: Facts) -> bool:
 def _first(facts: Facts, name: str, advised: str) -> str:
     """Say what to train, its error with its interval, and whether the clusters are shaky."""
     line, measure = facts["strategies"][name], measure_of(facts["family"])
-    members = [c["datasets"] for c in facts["clusters"]]
+    members = _members(facts)
     asked = facts["strategy"] != "auto" or advised == "auto"
     best = is_best(line) if asked else True
     words = f"{_models_of(facts, name)} (strategy '{advised}')"
-    if advised in ("clusters", "learner clusters"):
+    if _is_borrowed(facts, name):
+        words = f"{BORROWED} (no two are joined; strategy '{advised}')"
+    elif advised in ("clusters", "learner clusters"):
         kind = "" if advised == "clusters" else f", {learner_in_words(facts['learner'])} each"
         words = f"{models_in_words(members)}{kind}, strategy '{advised}'"
     again = "the partition searched again in every fold" if name != advised else ""
     error = error_in_words(line, measure, again)
     return f"{'Best choice' if best else 'In use'}: {words}: {error}{shaky_in_words(facts)}."
+
+
+def _members(facts: Facts) -> list[list[str]]:
+    return [c["datasets"] for c in facts["clusters"]]
+
+
+def _is_borrowed(facts: Facts, name: str) -> bool:
+    """Say whether a strategy is that of clusters, and each is one dataset.
+
+    Models of clusters are shrunk towards a common centre, so these are not the separate ones.
+    """
+    alone = len(facts["clusters"]) == len(facts["datasets"])
+    return alone and name in (SEARCHED, "clusters")
 
 
 def _models_of(facts: Facts, name: str) -> str:
@@ -205,20 +226,25 @@ def _brings(facts: Facts, name: str) -> str:
     strategies, measure = facts["strategies"], measure_of(facts["family"])
     known = facts.get("improvements", {}).get(name, {}).get("over", {})
     datasets = len(facts["datasets"])
+    clusters = name in (SEARCHED, "clusters", "learner clusters")
+    words = "" if clusters else _models_of(facts, name)
+    confusing = _is_borrowed(facts, name) or ("per dataset" in words and "borrowed" in words)
     others = {
-        "separate": f"with {datasets:,} separate models{{}}",
-        "pooled": "with one model{} for all",
+        "separate": f"with {datasets:,} separate models{{}}{ALONE if confusing else ''}",
+        "pooled": "with one model{} for all{}",
     }
     # A single cluster is one model for all.
     same = {name} | ({"pooled"} if name == "clusters" and len(facts["clusters"]) == 1 else set())
     errors = {key: or_infinite(line["error"]) for key, line in strategies.items()}
     parts = []
-    for other, words in others.items():
+    for other, than in others.items():
         key = reference(errors, other)
         if key not in same:
-            interval = interval_in_words(known[other]["interval"]) if other in known else ""
-            than = words.format(_kind_of(facts, key))
-            parts.append(change(strategies[name]["shown"], strategies[key]["shown"], than))
+            one = known.get(other)
+            interval = interval_in_words(one["interval"], _way(one["percent"])) if one else ""
+            unnamed = UNNAMED if key == "learner pooled" else ""
+            text = than.format(_kind_of(facts, key), unnamed)
+            parts.append(change(strategies[name]["shown"], strategies[key]["shown"], text))
             parts[-1] += interval
     if not parts:
         return ""
@@ -234,15 +260,23 @@ def _kind_of(facts: Facts, key: str) -> str:
     return f" of {learner_in_words(learner)}" if learner != "linear" else " (lines)"
 
 
-def interval_in_words(ends: Sequence[float | None]) -> str:
+def interval_in_words(ends: Sequence[float | None], way: str = "lower") -> str:
     """Return the interval of a change in percent, in brackets; empty if it is not known.
+
+    `way` is the way of the change itself. Where the upper end is so far up that the interval says
+    next to nothing, that is said instead.
 
     >>> interval_in_words([-3.0, -0.2]), interval_in_words([-3.0, 0.5])
     (' (90 % interval 0.2 % to 3.0 %)', ' (90 % interval 3.0 % lower to 0.5 % higher)')
+    >>> interval_in_words([-100.0, 73300.0])
+    ' (how much lower, if at all, cannot be said: the 90 % interval is too wide)'
     """
     low, high = ends
     if low is None or high is None:
         return ""
+    if high > MOST_TOLD:
+        way, least = (way, f", {_amount(low)} or more") if low > 0 else (f"{way}, if at all,", "")
+        return f" (how much {way} cannot be said: the 90 % interval is too wide{least})"
     if high <= 0 or (low >= 0 and high <= MOST_AS_PERCENT):
         near, far = sorted((low, high), key=abs)
         return f" (90 % interval {_amount(near)} to {_amount(far)})"
@@ -250,6 +284,10 @@ def interval_in_words(ends: Sequence[float | None]) -> str:
         f"{1 + high / 100:,.0f} times as high"
     )  # fmt: skip
     return f" (90 % interval {_amount(low)} {'lower' if low < 0 else 'higher'} to {top})"
+
+
+def _way(percent: float | None) -> str:
+    return "higher" if percent is not None and percent > 0 else "lower"
 
 
 def _amount(percent: float) -> str:
@@ -271,10 +309,11 @@ def _carried(facts: Facts, name: str) -> list[str]:
         if one["share"] <= 0.5:  # they carry most of the difference instead
             what = f"{'make' if several else 'makes'} most of the difference to"
         without = one["percent_without"]
-        result = f"{unsigned(without)} {'lower' if without < 0 else 'higher'}"
+        result = f"{unsigned(without)} {_way(without)}"
+        sure = interval_in_words(one["interval_without"], _way(without))
         found.append(
             f"{who} {what} {words}: without {'them' if several else 'it'} the {measure.short} "
-            f"is {result}{interval_in_words(one['interval_without'])}."
+            f"is {result}{sure}."
         )
     return found
 
@@ -361,7 +400,7 @@ def _plain_models(facts: Facts) -> list[str]:
         return []
     if facts.get("grouping") == "none" and key != "learner named":
         return []
-    clusters = [c["datasets"] for c in facts["clusters"]]
+    clusters = _members(facts)
     datasets, measure = len(facts["datasets"]), measure_of(facts["family"])
     if key == "learner named":
         line = strategies[key]
@@ -376,16 +415,22 @@ def _plain_models(facts: Facts) -> list[str]:
     than = change(plain["shown"], ours["shown"], f"with '{strategy}'")
     again = ", with the partition searched again in every fold" if key == SEARCHED else ""
     found = f"{measure.short} {error_text(plain['shown'], 4)}{again}"
-    simpler = _better_than_clusters(strategies, key)
+    simpler, borrowed = _better_than_clusters(strategies, key), _is_borrowed(facts, key)
     if simpler is not None:
         lower = strategies[simpler]["shown"]
         than = change(lower, ours["shown"], f"with '{strategy}'")
+        words = f"{BORROWED}; no two are joined" if borrowed else models_in_words(clusters)
         return [
             f"If you prefer plain models, train {_without_search(simpler)}: {measure.short} "
-            f"{error_text(lower, 4)}, {than}. The clusters ({models_in_words(clusters)}) have a "
-            f"higher error: {found}."
+            f"{error_text(lower, 4)}, {than}. The clusters ({words}) have a higher error: {found}."
         ]
-    return [f"If you prefer plain models, train {models_in_words(clusters)}: {found}, {than}."]
+    if borrowed:  # plain models would be the separate ones, whose error was compared above
+        return [
+            "The search for clusters joins no two datasets. Its models (strategy 'clusters') "
+            f"borrow strength, too: {found}, {than}."
+        ]
+    words = f"{models_in_words(clusters)}, strategy '{'clusters' if key == SEARCHED else key}'"
+    return [f"If you prefer plain models, train {words}: {found}, {than}."]
 
 
 def _better_than_clusters(strategies: Facts, key: str) -> str | None:

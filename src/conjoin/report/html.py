@@ -51,6 +51,7 @@ def render(found: Mapping[str, Any], *, title: str | None = None) -> str:
             "found_note": wording.clusters_note(found),
             "on_these_rows": ON_THESE_ROWS,
             "models": wording.MODELS,
+            "known_models": _known_models(details["datasets"]),
             "common_model": wording.common_model(found["learner"]),
             "no_cautions": cautions.none(
                 outliers=bool(found["outliers"]["rows"]), hints=bool(details["hints"])
@@ -109,6 +110,12 @@ def _static(environment: Environment) -> dict[str, Markup]:
         f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
     return {"style": style, "script": script, "policy": Markup(policy)}
+
+
+def _known_models(datasets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the heads of the errors of datasets; older files know no separate models."""
+    none = all(line["models"]["separate"] is None for line in datasets.values())
+    return {k: head for k, head in wording.MODELS.items() if not (none and k == "separate")}
 
 
 def _strategies(strategies: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -119,11 +119,13 @@ BY_SEARCH = "joined by the search"  # against what the two alone say
 # Why a join was made or refused, in a few words and as the start of a sentence.
 WHY = {
     "better": "joined: better together",
+    "leans together": "joined: rows lean to it",
     "better held out": "joined: better on held-out rows",
     "same": "joined: no difference",
     "worse": BY_SEARCH,
     "against": BY_SEARCH,
     "apart": "apart: better apart",
+    "leans apart": "apart: rows lean to it",
     "worse held out": "apart: better on held-out rows",
     "verdict": "apart: the verdict",
     "despite": "apart by the search",
@@ -133,12 +135,14 @@ WHY = {
 }
 REASONS = {
     "better": "Joined: they predict better together",
+    "leans together": "Joined: held-out rows lean towards together, which is not certain",
     "better held out": "Joined: they predict better together on held-out rows, although the gain, "
     "an estimate from all rows, is below zero",
     "same": "Joined: no difference between them could be shown",
     "worse": "Joined by the search over all datasets, although alone they predict worse together",
     "against": "Joined by the search over all datasets, although the verdict on the two is 'apart'",
     "apart": "Kept apart: they predict better apart",
+    "leans apart": "Kept apart: held-out rows lean towards apart, which is not certain",
     "worse held out": "Kept apart: they predict better apart on held-out rows, although the gain, "
     "an estimate from all rows, is above zero",
     "verdict": "Kept apart: the verdict on the two is 'apart'",
@@ -152,10 +156,11 @@ REASONS = {
 def join_kind(found: Mapping[str, Any], *, joined: bool, verdict: str) -> str:
     """Return the reason for a join, or for its refusal, from its verdict and held-out error.
 
-    A change within its standard error is no change.
+    A change within its standard error is no change. Beyond it, it is a leaning where the verdict is
+    undecided.
 
     >>> join_kind({"change": -3.0, "change_standard_error": 1.0}, joined=True, verdict="undecided")
-    'better'
+    'leans together'
     """
     change, spread = found.get("change"), found.get("change_standard_error")
     lower = higher = False
@@ -172,10 +177,15 @@ def join_kind(found: Mapping[str, Any], *, joined: bool, verdict: str) -> str:
         (joined and lower and gain < 0) or (not joined and higher and gain > 0)
     ):
         return "better held out" if joined else "worse held out"
+    sure = verdict != "undecided"
     if joined:
+        if lower and not sure:
+            return "leans together"
         better = lower or (verdict == "join" and not higher)
         return "better" if better else "worse" if higher else "same"
-    return "apart" if higher else "despite" if lower else "no gain"
+    if higher:
+        return "apart" if sure else "leans apart"
+    return "despite" if lower else "no gain"
 
 
 def reason(kind: str, found: Mapping[str, Any], measure: Measure) -> str:

@@ -29,6 +29,11 @@ def ledger_notes(lines: Sequence[Facts], measure: Measure, learner: str = "linea
             "Joined datasets either predict better together, or no difference between them could "
             "be shown."
         )
+    if sum(not line["joined"] for line in lines) > 1:
+        notes.append(
+            "Lines apart are each cluster's best refused join with one other cluster. The page "
+            "also has merges of several clusters."
+        )
     notes += adjusted_note(lines)
     judged = judged_note(lines, learner)
     if any(line["joined"] and line["verdict"] == "apart" for line in lines):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 5  # rows that a sentence lists: more do not fit on two lines
 MOST_NAMES = 3  # groups of similar names that are listed: enough to see what is wrong
 COUNTED = "Row numbers count the rows of data, from 1."
+# Said beside the errors of two answers, of which the one with gross errors is not the worse one.
+OTHER_ROWS = "These errors are over different rows, so they cannot be compared."
 VERDICTS = {"join": "join", "apart": "keep apart", "undecided": "undecided"}
 
 
@@ -50,8 +52,8 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
     >>> typo = Outlier(1204, "Dallas", "sales", 99999999.0)
     >>> answers = Answer(1, 24, "auto", 1e9), Answer(24, 24, "auto", 9.0)
     >>> found = Findings((typo,), True, False, *answers)
-    >>> print(notices(found, Schema(Roles("sales", ("city",)), ()))[0][:65])
-    Without row 1,204 (Dallas, sales 99,999,999): 24 clusters, RMSE 3
+    >>> print(notices(found, Schema(Roles("sales", ("city",)), ()))[0][:80])
+    Without row 1,204 (Dallas, sales 99,999,999): 24 clusters, RMSE of predictions 3
     """
     found = [findings.promise] if findings.promise else []
     if findings.outliers:
@@ -115,12 +117,14 @@ def _outliers(findings: "Findings", family: str) -> str:
     without, with_them = _answers(findings.without_them, findings.with_them, family)
     if findings.left_out:
         return (
-            f"Without {rows}: {without}. With {them}: {with_them}. The answer below is without "
-            f"{them}; drop_outliers=False keeps {them}."
+            f"Without {rows}: {without}. With {them}: {with_them}. {OTHER_ROWS} The answer below "
+            f"is without {them}; drop_outliers=False keeps {them}."
         )
     measure = measure_of(family)
     shown = measure.shown(findings.with_them.error)
-    here = "" if shown is None else f" (with {them} {measure.short} {error_text(shown)})"
+    here = "" if shown is None else (
+        f" (with {them} {measure.short} {error_text(shown)}, over other rows)"
+    )  # fmt: skip
     return (
         f"{first} {is_} far from all others. Without {them} the answer is the same: {without}"
         f"{here}. So {it} {is_} kept; drop_outliers=True leaves {them} out."
@@ -136,9 +140,11 @@ def _answers(one: "Answer", other: "Answer", family: str) -> list[str]:
 def answer_in_words(answer: "Answer", family: str, *, strategy: bool = False) -> str:
     """Return an answer in a few words.
 
+    The error is that of predictions, whatever strategy they use, and not that of the clusters.
+
     >>> from conjoin.result.findings import Answer
     >>> answer_in_words(Answer(1, 24, "auto", 4.0), "gaussian")
-    'one model for all 24 datasets, RMSE 2'
+    'one model for all 24 datasets, RMSE of predictions 2'
     """
     measure = measure_of(family)
     if answer.verdict:
@@ -149,7 +155,8 @@ def answer_in_words(answer: "Answer", family: str, *, strategy: bool = False) ->
         words = f"{answer.clusters:,} clusters"
     shown = measure.shown(answer.error)
     if shown is not None:
-        words += f", {measure.short} {error_text(shown)}"
+        of = "" if answer.verdict else " of predictions"
+        words += f", {measure.short}{of} {error_text(shown)}"
     # The error is that of the strategy in use, which another one may beat.
     return f"{words} (lowest with '{answer.strategy}')" if strategy else words
 

@@ -15,7 +15,7 @@ from conjoin.report.learners import verdict_in_words
 from conjoin.report.numbers import finite, plain
 from conjoin.report.view import COLOURS, View
 from conjoin.result.details import VERDICTS, Node, cut, whole_tree
-from conjoin.result.values import NOT_JUDGED
+from conjoin.result.values import NOT_JUDGED, sides_of
 from conjoin.text import listed
 
 if TYPE_CHECKING:
@@ -23,12 +23,20 @@ if TYPE_CHECKING:
 
 
 def tree_facts(view: View) -> dict[str, Any] | None:
-    """Return leaves and merges; merges name their children by number, leaves first."""
+    """Return leaves and merges; merges name their children by number, leaves first.
+
+    "refused" are the lines of the ledger that are no forks: the best refused join of a cluster with
+    one other cluster, where a fork above joins several. Groups of datasets have no such lines.
+    """
     details = view.details
     if details is None or details.map is None:
         return None
-    joined = [line for line in view.result.ledger() if line.joined]
-    root = whole_tree(view.names, [*joined, *details.upper])
+    ledger = view.result.ledger()
+    joined = [line for line in ledger if line.joined]
+    # A fork that the ledger has is its line: only there p-values are adjusted.
+    told = {(sides_of(line), line.judged_by): line for line in ledger}
+    upper = [told.get((sides_of(line), line.judged_by), line) for line in details.upper]
+    root = whole_tree(view.names, [*joined, *upper])
     if root is None:
         return None
     top = cut(root, len(details.map.groups))
@@ -49,7 +57,16 @@ def tree_facts(view: View) -> dict[str, Any] | None:
         below = [merges[c - len(top)]["height"] for c in children if c >= len(top)]
         known = [x for x in (line["percent"], *below) if x is not None]
         merges.append({**line, "children": children, "height": min(known, default=None)})
-    return {"leaves": [_group(view, node.members) for node in top], "merges": merges}
+    forks = set(map(sides_of, (*joined, *upper)))
+    return {
+        "leaves": [_group(view, node.members) for node in top],
+        "merges": merges,
+        "refused": [
+            _merge(view, line)
+            for line in (ledger if len(top) == len(view.names) else ())
+            if sides_of(line) not in forks
+        ],
+    }
 
 
 def _merge(view: View, line: "Merge") -> dict[str, Any]:

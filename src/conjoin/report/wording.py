@@ -27,11 +27,13 @@ MOST_BEHIND = 1000.0
 
 
 # What a model is fitted to, as heads of columns and lines of tables say it. "own" is the model in a
-# cluster of one, with the prior of clusters, so not strategy 'separate'. "all" also predicts
+# cluster of one, with the prior of clusters. "separate" is what the headline compares with:
+# strategy 'separate', with a learner the better of it and 'learner separate'. "all" also predicts
 # unknown datasets; with a learner it is the better of strategies 'pooled' and 'learner pooled', so
 # it is called neither. All are refitted outside the same folds, with the partition as it is.
 MODELS = {
-    "own": "model alone",
+    "own": "own model, borrowing strength",
+    "separate": "separate model, borrowing nothing",
     "cluster": "cluster's model",
     "others": "others' model",
     "all": "model for all",
@@ -215,6 +217,8 @@ def reason(facts: Facts) -> str:
     own = next((line for line in lines if line["own"]), None)
     nearest = next((line for line in lines if not line["own"]), None)
     text = f"{name} is trained {decision(others)}."
+    if not others:  # the headline calls another model separate
+        text = f"{name} is alone in its cluster, where its model still borrows strength."
     if own is not None:
         if sorted(own["datasets"]) != sorted(others):
             text += f" It came to them by a join with {listed(own['datasets'])}."

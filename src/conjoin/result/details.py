@@ -46,8 +46,9 @@ class Details:
     Parameters
     ----------
     errors : mapping of str to array (K,)
-        Mean squared error on left-out rows of each dataset's "own" model, of the one of its
-        "cluster" and of the one for "all"; and of one model of all "others" on all its rows.
+        Mean squared error on left-out rows of each dataset's "own" model (in a cluster of one), of
+        the "separate" one (older files lack it), of the one of its "cluster" and of the one for
+        "all"; and of one model of all "others" on all its rows.
     own, own_spread : arrays (K, lines * d)
         Coefficients of each dataset's own fit and their standard errors; the first is the level,
         the prediction at average features (if there is an intercept). nan where a dataset has too
