@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from conjoin.learners.schema import LearnedSchema
 from conjoin.report.measure import error_text, measure_of
 from conjoin.report.numbers import finite
-from conjoin.tables.encoding import Category, Date
+from conjoin.tables.encoding import Category, Date, LeftOut
 from conjoin.tables.suspects import similar_names
+from conjoin.tables.written import WORDS, as_numbers, style_of, written_numbers
 from conjoin.text import quoted, shortened
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
             "too: do not compare them with errors without it."
         )
     found += _sampled(schema)
+    found += _written(schema, findings.from_files)
     found += _similar(findings)
     for e in schema.encodings:
         if isinstance(e, Category) and not e.number:
@@ -227,6 +229,25 @@ def _similar(findings: "Findings") -> list[str]:
     if len(findings.by) == 1:
         mend += f", for example with {_one_spelling(findings.by[0], findings.from_files)}"
     return [f"Datasets with nearly the same name: {shown}. {mend}."]
+
+
+def _written(schema: "Schema", from_files: bool) -> list[str]:
+    """Say which columns of text hold numbers, and what makes numbers of them."""
+    found = []
+    classes = {one: 1 for one in schema.response.classes if isinstance(one, str)}
+    target = written_numbers(classes)
+    if target:
+        found.append(("Target", schema.roles.target, target, "used as classes"))
+    for e in schema.encodings:
+        if isinstance(e, Category | LeftOut) and e.written:
+            use = "used as text" if isinstance(e, Category) else "left out"
+            found.append(("Column", e.name, e.written, use))
+    return [
+        f"{what} {name!r} holds {WORDS[style_of(example)]}, such as {example!r}, but is {use}. "
+        f"Turn them into numbers, for example with "
+        f"{as_numbers(name, example, from_files=from_files)}."
+        for what, name, example, use in found
+    ]
 
 
 def _similar_categories(column: Category, from_files: bool) -> list[str]:

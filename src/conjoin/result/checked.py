@@ -113,8 +113,8 @@ def _schema(values: Any, what: str) -> None:
         {"kind": text, "name": text},
         {"fill": _fill, "unit": _unit, "missing": whole, "pooled": whole, "unread": whole,
          "indicator": boolean, "text": boolean, "other": boolean, "number": boolean,
-         "reference": text, "reason": text, "levels": texts, "parts": texts, "odd": texts,
-         "format": optional(text)},
+         "reference": text, "reason": text, "written": text, "levels": texts, "parts": texts,
+         "odd": texts, "format": optional(text)},
     )  # fmt: skip
     record(
         {"target": text, "by": list_of(text), "columns": list_of(column), "constant": list_of(text)}
