@@ -80,6 +80,15 @@ def test_columns_and_dates():
     assert third.startswith("4 values of column 'day' are no dates ('?!', 'x' and 1 more)")
 
 
+def test_leaks_come_first():
+    suspects = Suspects(leaks=("log",), names=(("a", "A"),))
+    first, _ = notices(Findings(suspects=suspects), SCHEMA)
+    assert first.startswith("Column 'log' almost determines the target 'sales' (rank correlation ")
+    assert first.endswith("is it known when you predict? If not, ignore=['log'] leaves it out.")
+    (text,) = notices(Findings(suspects=Suspects(leaks=("log", "copy"))), SCHEMA)
+    assert text.endswith("predict? If not, ignore=['log', 'copy'] leaves them out.")
+
+
 def test_similar_categories_come_with_what_mends_them():
     region = Category("region", "North", ("South", "north", "south "))
     codes = Category("team", "1", ("2",), number=True)

@@ -12,6 +12,7 @@ from conjoin.learners.schema import LearnedSchema
 from conjoin.report.measure import error_text, measure_of
 from conjoin.report.numbers import finite
 from conjoin.tables.encoding import Category, Date, LeftOut
+from conjoin.tables.leaks import SURE
 from conjoin.tables.suspects import similar_names
 from conjoin.tables.written import WORDS, as_numbers, style_of, written_numbers
 from conjoin.text import quoted, shortened
@@ -55,6 +56,7 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
     Without row 1,204 (Dallas, sales 99,999,999): 24 clusters, RMSE 3
     """
     found = [findings.promise] if findings.promise else []
+    found += _leaks(findings.suspects.leaks, schema.roles.target)
     if findings.outliers:
         counted = any(one.row is not None for one in findings.outliers)
         words = _outliers(findings, schema.response.family)
@@ -274,6 +276,20 @@ def _one_spelling(column: str, from_files: bool) -> str:
 def _quoted_name(name: str) -> str:
     """Return a column for SQL inside double quotes of a shell."""
     return name if name.isidentifier() else f'\\"{name}\\"'
+
+
+def _leaks(names: Sequence[str], target: str) -> list[str]:
+    """Say which columns almost determine the target, and what leaves them out."""
+    if not names:
+        return []
+    it, columns = "it", f"Column {names[0]!r} almost determines"
+    if len(names) > 1:
+        it, columns = "them", f"Columns {quoted(names)} almost determine"
+    are = "is it" if len(names) == 1 else "are they"
+    return [
+        f"{columns} the target {target!r} (rank correlation above {SURE}): {are} known when you "
+        f"predict? If not, ignore=[{', '.join(map(repr, names))}] leaves {it} out."
+    ]
 
 
 def _columns(suspects: "Suspects") -> list[str]:

@@ -194,7 +194,8 @@ def _findings(value: Any, what: str) -> None:
         record({"clusters": whole, "datasets": whole, "strategy": text, "verdict": text})
     )
     suspects = record(
-        {"names": list_of(list_of(text)), "identifiers": list_of(text), "codes": list_of(text)}
+        {"names": list_of(list_of(text)), "identifiers": list_of(text), "codes": list_of(text)},
+        {"leaks": list_of(text)},
     )
     record(
         {},

@@ -6,8 +6,9 @@ may be a number whatever its column is called.
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from conjoin._typing import FloatArray
 from conjoin.tables.codes import is_code
 from conjoin.tables.dataset import DatasetCollection
 from conjoin.tables.encoding import Number
+from conjoin.tables.leaks import find_leaks
 
 # Last words of names of identifiers, and of codes. Age, year, hour, rooms or quality are none.
 IDENTIFIERS = ("id", "ids", "pid", "uid", "uuid", "guid", "nbr", "nr", "no", "sku", "key", "index")
@@ -41,11 +43,31 @@ class Suspects:
         Datasets whose names differ in capitals and blanks only.
     identifiers, codes : tuple of str
         Columns of numbers that look like identifiers, and like codes.
+    leaks : tuple of str
+        Columns of numbers that almost determine the target.
     """
 
     names: tuple[tuple[str, ...], ...] = ()
     identifiers: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()
+    leaks: tuple[str, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return them as plain values, for a model file; what was not found goes without saying.
+
+        >>> Suspects(codes=("type",)).to_plain()
+        {'names': (), 'identifiers': (), 'codes': ('type',)}
+        """
+        plain = asdict(self)
+        always = ("names", "identifiers", "codes")  # older versions read them
+        return {name: one for name, one in plain.items() if name in always or one}
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> "Suspects":
+        """Return what `to_plain` has written."""
+        names = tuple(tuple(group) for group in values["names"])
+        rest = {name: tuple(one) for name, one in values.items() if name != "names"}
+        return cls(names, **rest)
 
 
 def find_suspects(collection: DatasetCollection) -> Suspects:
@@ -64,7 +86,7 @@ def find_suspects(collection: DatasetCollection) -> Suspects:
     >>> from conjoin.tables.collect import collect
     >>> table = {"city": ["Waco", "waco"] * 20, "type": [1, 2, 3, 4] * 10, "sales": range(40)}
     >>> find_suspects(collect(table, target="sales", by="city"))
-    Suspects(names=(('Waco', 'waco'),), identifiers=(), codes=('type',))
+    Suspects(names=(('Waco', 'waco'),), identifiers=(), codes=('type',), leaks=())
     """
     position = {name: j for j, name in enumerate(collection.features)}
     identifiers: list[str] = []
@@ -76,7 +98,9 @@ def find_suspects(collection: DatasetCollection) -> Suspects:
         kind = kind_of(e.name, values) or _kind_by_values(collection, values)
         if kind:
             (identifiers if kind == "identifier" else codes).append(e.name)
-    return Suspects(similar_names(collection.names), tuple(identifiers), tuple(codes))
+    return Suspects(
+        similar_names(collection.names), tuple(identifiers), tuple(codes), find_leaks(collection)
+    )
 
 
 def similar_names(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
