@@ -80,6 +80,20 @@ def test_columns_and_dates():
     assert third.startswith("4 values of column 'day' are no dates ('?!', 'x' and 1 more)")
 
 
+def test_identifiers_that_repeat_come_with_repeat():
+    suspects = Suspects(identifiers=("zip", "firm"), codes=("type",), repeated=("firm",))
+    first, second = notices(Findings(suspects=suspects), SCHEMA)
+    assert "leaves them out. If it names a person or firm with several rows, repeat='firm'" in first
+    assert "repeat" not in second
+
+
+def test_datasets_that_are_a_measurement():
+    suspects = Suspects(measured=("32.1", "33.1"))
+    (text,) = notices(Findings(suspects=suspects, by=("bill_length_mm",)), SCHEMA)
+    assert text.startswith("Column 'bill_length_mm' names the datasets, but looks like a measure")
+    assert notices(Findings(suspects=suspects), SCHEMA) == []
+
+
 def test_leaks_come_first():
     suspects = Suspects(leaks=("log",), names=(("a", "A"),))
     first, _ = notices(Findings(suspects=suspects), SCHEMA)

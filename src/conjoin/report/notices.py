@@ -69,6 +69,7 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
         )
     found += _sampled(schema)
     found += _written(schema, findings.from_files)
+    found += _measured(findings)
     found += _similar(findings)
     for e in schema.encodings:
         if isinstance(e, Category) and not e.number:
@@ -219,6 +220,18 @@ def _sampled(schema: "Schema") -> list[str]:
 # --- names, columns and dates --------------------------------------------------------------------
 
 
+def _measured(findings: "Findings") -> list[str]:
+    """Say that datasets are named by what looks like a measurement."""
+    names = findings.suspects.measured
+    if not names or len(findings.by) != 1:
+        return []
+    return [
+        f"Column {findings.by[0]!r} names the datasets, but looks like a measurement: its values "
+        f"are numbers with decimals, such as {', '.join(names)}. If it is one, choose another "
+        "column with by, or turn it into a few groups."
+    ]
+
+
 def _similar(findings: "Findings") -> list[str]:
     """Say which names are nearly the same, and what mends it."""
     groups = findings.suspects.names
@@ -308,6 +321,12 @@ def _columns(suspects: "Suspects") -> list[str]:
             words = f"Columns {quoted(names)} look like {several}, but are used as numbers"
         done = effect.format(*("it", "a category") if single else ("them", "categories"))
         found.append(f"{words}; {option}=[{', '.join(map(repr, names))}] {done}.")
+        who = next((name for name in names if name in suspects.repeated), None)
+        if who is not None:
+            found[-1] += (
+                f" If it names a person or firm with several rows, repeat={who!r} keeps the rows "
+                "of each in one fold and leaves the column out of the models."
+            )
     return found
 
 

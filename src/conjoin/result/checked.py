@@ -195,7 +195,7 @@ def _findings(value: Any, what: str) -> None:
     )
     suspects = record(
         {"names": list_of(list_of(text)), "identifiers": list_of(text), "codes": list_of(text)},
-        {"leaks": list_of(text)},
+        {"leaks": list_of(text), "repeated": list_of(text), "measured": list_of(text)},
     )
     record(
         {},
