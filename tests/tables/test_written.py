@@ -30,10 +30,18 @@ def test_styles(text, style):
     "texts",
     [["1A", "2B", "3C", "4D", "5E", "6F", "7G"], ["36 months", "60 months"], ["0,5", "1,5"],
      ["1st", "2nd", "3rd", "4th", "5th", "6th"], ["1,5", "2,5", "3,5", "north", "south"],
+     [f"{k:02d}h" for k in range(24)], [f"{k}{'ABC'[k % 3]}" for k in range(60)],
      ["1", "2", "3", "4"], []],
 )  # fmt: skip
 def test_categories_are_no_numbers(texts):
     assert written_numbers(dict.fromkeys(texts, 3)) == ""
+
+
+@pytest.mark.parametrize("form", ["{} g", "{} %", "${}", "{},5 kg"])
+def test_numbers_with_one_unit(form):
+    texts = [form.format(k) for k in range(1, 31)]
+    assert written_numbers({text: 2 for text in texts} | {"north": 2}) in texts
+    assert written_numbers({text: 2 for text in texts[:15]}) == ""
 
 
 def test_a_comma_of_thousands_or_of_decimals():

@@ -20,8 +20,9 @@ WORDS = {
 }
 SHARE = 0.9  # share of a column's rows, or of a target's values, that are numbers: a few are typos
 FEWEST = 3  # different values: with two, a category is the same as a number
-# Different values with a unit: a few of them, such as 36 months and 60 months, are good categories.
-FEWEST_WITH_UNIT = 6
+# Different values with a unit: fewer, such as 36 months and 60 months, are good categories. Numbers
+# written as text are numbers from as many values on (`tables.learn`).
+FEWEST_WITH_UNIT = 21
 MOST_ROWS = 5  # rows that a message lists: more do not fit on two lines
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
 WITH_COMMA = r"[+-]?(?:\d{1,3}(?:[. ']\d{3})+|\d*),\d+"
@@ -33,6 +34,7 @@ WITH_UNIT = re.compile(
     rf"(?P<number>{WITH_THOUSANDS}|{WITH_COMMA}|{NUMBER})"
     r"(?P<unit> ?[^\W\d_][^\d\s,;:()+-]{0,7}| ?[^\w\s.,;:/()+-])?"
 )
+PADDED = re.compile(r"0\d")  # hours from 00h to 23h are labels
 ORDINALS = ("st", "nd", "rd", "th")
 
 
@@ -53,7 +55,9 @@ def _style_and_unit(text: str) -> tuple[str, str]:
     if re.fullmatch(WITH_COMMA, text, re.ASCII):
         return COMMA, ""
     found = WITH_UNIT.fullmatch(text)
-    unit = "" if found is None else (found["sign"] or "").strip() + (found["unit"] or "").strip()
+    if found is None or PADDED.match(found["number"]):
+        return "", ""
+    unit = (found["sign"] or "").strip() + (found["unit"] or "").strip()
     return (UNIT, unit) if unit and unit not in ORDINALS and not is_number(text) else ("", "")
 
 
