@@ -92,6 +92,29 @@ def test_columns_and_dates():
     assert third.startswith("4 values of column 'day' are no dates ('?!', 'x' and 1 more)")
 
 
+def test_identifiers_that_repeat_come_with_repeat():
+    suspects = Suspects(identifiers=("zip", "firm"), codes=("type",), repeated=("firm",))
+    first, second = notices(Findings(suspects=suspects), SCHEMA)
+    assert "leaves them out. If it names a person or firm with several rows, repeat='firm'" in first
+    assert "repeat" not in second
+
+
+def test_datasets_that_are_a_measurement():
+    suspects = Suspects(measured=("32.1", "33.1"))
+    (text,) = notices(Findings(suspects=suspects, by=("bill_length_mm",)), SCHEMA)
+    assert text.startswith("Column 'bill_length_mm' names the datasets, but looks like a measure")
+    assert notices(Findings(suspects=suspects), SCHEMA) == []
+
+
+def test_leaks_come_first():
+    suspects = Suspects(leaks=("log",), names=(("a", "A"),))
+    first, _ = notices(Findings(suspects=suspects), SCHEMA)
+    assert first.startswith("Column 'log' almost determines the target 'sales' (rank correlation ")
+    assert first.endswith("is it known when you predict? If not, ignore=['log'] leaves it out.")
+    (text,) = notices(Findings(suspects=Suspects(leaks=("log", "copy"))), SCHEMA)
+    assert text.endswith("predict? If not, ignore=['log', 'copy'] leaves them out.")
+
+
 def test_similar_categories_come_with_what_mends_them():
     region = Category("region", "North", ("South", "north", "south "))
     codes = Category("team", "1", ("2",), number=True)

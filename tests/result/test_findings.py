@@ -15,7 +15,7 @@ def test_findings_come_back_without_values():
         with_them=Answer(1, 3, "pooled", math.nan),
         without_them=Answer(3, 3, "auto", 2.5),
         lighter=4,
-        suspects=Suspects((("a", "A"),), ("id",), ("type",)),
+        suspects=Suspects((("a", "A"),), ("id",), ("type",), ("log",), ("id",), ("1.5",)),
         by=("g",),
         from_files=True,
     )

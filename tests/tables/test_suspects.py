@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from conjoin.datasets import load_seoul_bikes
-from conjoin.tables.collect import collect
-from conjoin.tables.suspects import Suspects, find_suspects, kind_of, similar_names
+from conjoin.tables.collect import collect, collect_rows
+from conjoin.tables.roles import Roles
+from conjoin.tables.suspects import (
+    Suspects,
+    find_in_names,
+    find_suspects,
+    kind_of,
+    similar_names,
+)
 
 MANY, FEW = np.arange(200.0) * 7 % 199, np.arange(200.0) % 4 + 1
 
@@ -29,6 +36,16 @@ MANY, FEW = np.arange(200.0) * 7 % 199, np.arange(200.0) % 4 + 1
         ("DayOfWeek", FEW, "code"),
         ("day_of_week", FEW, "code"),
         ("weekday", FEW, "code"),
+        ("firm", MANY, "identifier"),
+        ("Patient", MANY, "identifier"),
+        ("county", np.arange(200.0) % 90 * 2 + 1, "identifier"),
+        ("store", np.arange(200.0) % 30 + 1, "code"),
+        ("person", FEW, ""),
+        ("household", MANY * 1000, ""),
+        ("firm", MANY + 0.5, ""),
+        ("income_household", MANY, ""),
+        ("n_firm", MANY, ""),
+        ("firms", MANY, ""),
         ("week", FEW, ""),
         ("window", FEW, ""),
     ],
@@ -72,3 +89,38 @@ def test_a_column_that_numbers_the_rows():
 def test_the_bundled_table_is_not_suspicious():
     collection = collect(load_seoul_bikes(), target="rented_bikes", by="hour")
     assert find_suspects(collection) == Suspects()
+
+
+@pytest.mark.parametrize(
+    ("name", "who", "by", "found"),
+    [
+        ("firm", np.arange(400.0) // 4, np.arange(400) // 40, ("firm",)),
+        ("person_id", np.arange(400.0) // 4, np.arange(400) // 40, ("person_id",)),
+        ("shop", np.arange(400.0) // 10, np.arange(400) // 40, ("shop",)),  # a code
+        ("id", np.arange(400.0)[::-1], np.arange(400) // 40, ()),  # one row each
+        ("id", np.arange(400.0) // 4, np.arange(400) // 4, ()),  # as datasets
+        ("zip", np.arange(400.0) // 4, np.arange(400) // 40, ()),
+    ],
+)
+def test_identifiers_with_several_rows(name, who, by, found):
+    rng = np.random.default_rng(0)
+    table = {"g": by, name: who, "x": rng.normal(size=400), "y": rng.normal(size=400)}
+    suspects = find_suspects(collect(table, target="y", by="g"))
+    assert suspects.repeated == found
+    assert name in suspects.identifiers + suspects.codes
+    roles = Roles.of("y", "g", None, None, order=(None, name))
+    assert find_suspects(collect_rows(table, roles)) == Suspects()
+
+
+@pytest.mark.parametrize(
+    ("names", "by", "measured"),
+    [
+        ([f"{k / 10:g}" for k in range(300, 330)], ["length"], ("30", "30.1", "30.2")),
+        ([f"{k / 10:g}" for k in range(300, 330)], ["length", "width"], ()),
+        ([f"{k / 10:g}" for k in range(300, 310)], ["dose"], ()),
+        ([str(k) for k in range(300)], ["firm"], ()),
+        ([*(f"{k}.5" for k in range(30)), "north"], ["place"], ()),
+    ],
+)
+def test_datasets_named_by_a_measurement(names, by, measured):
+    assert find_in_names(names, by).measured == measured

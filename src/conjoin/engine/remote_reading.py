@@ -16,11 +16,12 @@ from conjoin.engine.kept import reduce_again
 from conjoin.engine.learner_choice import make_learner
 from conjoin.engine.remote import How, Reduced, reduce
 from conjoin.engine.remote_cells import keep_open
-from conjoin.errors import warn_caller
+from conjoin.errors import DataError, warn_caller
 from conjoin.families import MOST_CLASSES, Response, response_of
 from conjoin.tables.collect import has_classes, one_frame
 from conjoin.tables.frame import is_lazy, one_row
 from conjoin.tables.roles import Roles
+from conjoin.tables.written import refuse_written_numbers
 
 # Distinct values of a target that are fetched: some more than classes may be, so that the error
 # for too many shows how many there are at least.
@@ -110,7 +111,12 @@ def _with_coded_target(
     rows = int(one_row(values.select(nw.len().alias("n")))["n"])
     found = values.unique().head(MOST_DISTINCT).collect("pyarrow").get_column(name).to_list()
     plain = np.array(found) if dtype.is_numeric() else np.array(found, dtype=object)
-    codes, response = response_of(plain, rows, name)
+    try:
+        codes, response = response_of(plain, rows, name)
+    except DataError:
+        if not dtype.is_numeric():
+            refuse_written_numbers(found, name, rows=False)
+        raise
     number = nw.lit(None, dtype=nw.Float64)
     for value, code in zip(found, codes.tolist()):
         if code == code:  # blank text is missing

@@ -20,7 +20,7 @@ from conjoin.moments import Basis
 from conjoin.result.findings import Answer, Findings
 from conjoin.result.partition import Partition
 from conjoin.tables import DatasetCollection
-from conjoin.tables.suspects import Suspects, find_suspects, similar_names
+from conjoin.tables.suspects import Suspects, find_in_names, find_suspects
 from conjoin.tables.wild import Outlier, find_wild_rows, without_rows
 
 # Relative change of the error from which two answers differ: a reader would act on less than that
@@ -179,7 +179,7 @@ def without_wild_rows(
 
 def _suspects(table: DatasetCollection | Reduced) -> Suspects:
     if isinstance(table, Reduced):
-        return table.suspects or Suspects(similar_names(table.names))
+        return table.suspects or find_in_names(table.names, table.schema.roles.by)
     return find_suspects(table)
 
 

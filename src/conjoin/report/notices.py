@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from conjoin.learners.schema import LearnedSchema
 from conjoin.report.measure import error_text, measure_of
 from conjoin.report.numbers import finite
-from conjoin.tables.encoding import Category, Date
+from conjoin.tables.encoding import Category, Date, LeftOut
+from conjoin.tables.leaks import SURE
 from conjoin.tables.suspects import similar_names
+from conjoin.tables.written import WORDS, as_numbers, style_of, written_numbers
 from conjoin.text import quoted, shortened
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
     Without row 1,204 (Dallas, sales 99,999,999): 24 clusters, RMSE of predictions 3
     """
     found = [findings.promise] if findings.promise else []
+    found += _leaks(findings.suspects.leaks, schema.roles.target)
     if findings.outliers:
         counted = any(one.row is not None for one in findings.outliers)
         words = _outliers(findings, schema.response.family)
@@ -67,6 +70,8 @@ def notices(findings: "Findings", schema: "Schema") -> list[str]:
             "too: do not compare them with errors without it."
         )
     found += _sampled(schema)
+    found += _written(schema, findings.from_files)
+    found += _measured(findings)
     found += _similar(findings)
     for e in schema.encodings:
         if isinstance(e, Category) and not e.number:
@@ -222,6 +227,18 @@ def _sampled(schema: "Schema") -> list[str]:
 # --- names, columns and dates --------------------------------------------------------------------
 
 
+def _measured(findings: "Findings") -> list[str]:
+    """Say that datasets are named by what looks like a measurement."""
+    names = findings.suspects.measured
+    if not names or len(findings.by) != 1:
+        return []
+    return [
+        f"Column {findings.by[0]!r} names the datasets, but looks like a measurement: its values "
+        f"are numbers with decimals, such as {', '.join(names)}. If it is one, choose another "
+        "column with by, or turn it into a few groups."
+    ]
+
+
 def _similar(findings: "Findings") -> list[str]:
     """Say which names are nearly the same, and what mends it."""
     groups = findings.suspects.names
@@ -234,6 +251,25 @@ def _similar(findings: "Findings") -> list[str]:
     if len(findings.by) == 1:
         mend += f", for example with {_one_spelling(findings.by[0], findings.from_files)}"
     return [f"Datasets with nearly the same name: {shown}. {mend}."]
+
+
+def _written(schema: "Schema", from_files: bool) -> list[str]:
+    """Say which columns of text hold numbers, and what makes numbers of them."""
+    found = []
+    classes = {one: 1 for one in schema.response.classes if isinstance(one, str)}
+    target = written_numbers(classes)
+    if target:
+        found.append(("Target", schema.roles.target, target, "used as classes"))
+    for e in schema.encodings:
+        if isinstance(e, Category | LeftOut) and e.written:
+            use = "used as text" if isinstance(e, Category) else "left out"
+            found.append(("Column", e.name, e.written, use))
+    return [
+        f"{what} {name!r} holds {WORDS[style_of(example)]}, such as {example!r}, but is {use}. "
+        f"Turn them into numbers, for example with "
+        f"{as_numbers(name, example, from_files=from_files)}."
+        for what, name, example, use in found
+    ]
 
 
 def _similar_categories(column: Category, from_files: bool) -> list[str]:
@@ -262,6 +298,20 @@ def _quoted_name(name: str) -> str:
     return name if name.isidentifier() else f'\\"{name}\\"'
 
 
+def _leaks(names: Sequence[str], target: str) -> list[str]:
+    """Say which columns almost determine the target, and what leaves them out."""
+    if not names:
+        return []
+    it, columns = "it", f"Column {names[0]!r} almost determines"
+    if len(names) > 1:
+        it, columns = "them", f"Columns {quoted(names)} almost determine"
+    are = "is it" if len(names) == 1 else "are they"
+    return [
+        f"{columns} the target {target!r} (rank correlation above {SURE}): {are} known when you "
+        f"predict? If not, ignore=[{', '.join(map(repr, names))}] leaves {it} out."
+    ]
+
+
 def _columns(suspects: "Suspects") -> list[str]:
     """Say which columns look like identifiers or codes, and what mends it."""
     kinds = (
@@ -278,6 +328,12 @@ def _columns(suspects: "Suspects") -> list[str]:
             words = f"Columns {quoted(names)} look like {several}, but are used as numbers"
         done = effect.format(*("it", "a category") if single else ("them", "categories"))
         found.append(f"{words}; {option}=[{', '.join(map(repr, names))}] {done}.")
+        who = next((name for name in names if name in suspects.repeated), None)
+        if who is not None:
+            found[-1] += (
+                f" If it names a person or firm with several rows, repeat={who!r} keeps the rows "
+                "of each in one fold and leaves the column out of the models."
+            )
     return found
 
 

@@ -113,8 +113,8 @@ def _schema(values: Any, what: str) -> None:
         {"kind": text, "name": text},
         {"fill": _fill, "unit": _unit, "missing": whole, "pooled": whole, "unread": whole,
          "indicator": boolean, "text": boolean, "other": boolean, "number": boolean,
-         "reference": text, "reason": text, "levels": texts, "parts": texts, "odd": texts,
-         "format": optional(text)},
+         "reference": text, "reason": text, "written": text, "levels": texts, "parts": texts,
+         "odd": texts, "format": optional(text)},
     )  # fmt: skip
     record(
         {"target": text, "by": list_of(text), "columns": list_of(column), "constant": list_of(text)}
@@ -194,7 +194,8 @@ def _findings(value: Any, what: str) -> None:
         record({"clusters": whole, "datasets": whole, "strategy": text, "verdict": text})
     )
     suspects = record(
-        {"names": list_of(list_of(text)), "identifiers": list_of(text), "codes": list_of(text)}
+        {"names": list_of(list_of(text)), "identifiers": list_of(text), "codes": list_of(text)},
+        {"leaks": list_of(text), "repeated": list_of(text), "measured": list_of(text)},
     )
     record(
         {},

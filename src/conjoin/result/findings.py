@@ -87,6 +87,7 @@ class Findings:
         {}
         """
         plain = asdict(self)
+        plain["suspects"] = self.suspects.to_plain()
         for one in plain["outliers"]:
             one["value"] = None
         for name in ("with_them", "without_them"):
@@ -110,9 +111,6 @@ class Findings:
                     **{**found[name], "error": math.nan if error is None else error}
                 )
         if "suspects" in found:
-            plain = found["suspects"]
-            names = tuple(tuple(group) for group in plain["names"])
-            columns = (tuple(plain[key]) for key in ("identifiers", "codes"))
-            found["suspects"] = Suspects(names, *columns)
+            found["suspects"] = Suspects.from_plain(found["suspects"])
         found["by"] = tuple(found.get("by", ()))
         return cls(**found)

@@ -15,12 +15,13 @@ from conjoin._typing import AnyArray, FloatArray
 from conjoin.api.request import COLUMNS, MISSING
 from conjoin.checks import check_choice
 from conjoin.errors import DataError, warn_caller
-from conjoin.families import check_counts, check_family
+from conjoin.families import Response, check_counts, check_family, classify
 from conjoin.tables.encoding import Date, LeftOut, present
 from conjoin.tables.frame import Frame
 from conjoin.tables.names import SEPARATOR
 from conjoin.tables.roles import Roles
 from conjoin.tables.schema import Schema
+from conjoin.tables.written import refuse_written_numbers
 from conjoin.text import quoted, shortened
 
 # Up to this many datasets may all have a single row, since a small table may be so by design. More
@@ -62,6 +63,8 @@ def check_target(frame: Frame, roles: Roles) -> None:
         if isinstance(values, nw.LazyFrame):
             values = values.collect()
         found = values.get_column(name).to_list()
+        if role == "target" and found and isinstance(frame, nw.DataFrame):
+            refuse_written_numbers(frame.get_column(name).to_list(), name)
         if not found:
             raise DataError(
                 f"{role}={name!r} is missing in all rows; there is nothing to learn from. Choose "
@@ -71,6 +74,16 @@ def check_target(frame: Frame, roles: Roles) -> None:
             f"{role}={name!r} is not numeric: its type is {types[name]}, with values such as "
             f"{found[0]!r}; choose a column of numbers."
         )
+
+
+def classify_target(values: AnyArray, target: str, *, text: bool) -> tuple[FloatArray, Response]:
+    """Return `classify` of a target; one of `text` that holds numbers has a message of its own."""
+    try:
+        return classify(values, target)
+    except DataError:
+        if text:
+            refuse_written_numbers(values.tolist(), target)
+        raise
 
 
 def known_rows(roles: Roles) -> nw.Expr:

@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.errors import DataError
-from conjoin.families import Response, classify
+from conjoin.families import Response
 from conjoin.tables.assemble import EncodedRows, assemble, positions_inside
 from conjoin.tables.batches import StoredColumns, collect_batches
 from conjoin.tables.checks import (
     check_choices,
     check_target,
+    classify_target,
     known_rows,
     lost_datasets,
     no_rows,
@@ -253,7 +254,7 @@ def _with_coded_target(
         return frame, Response("poisson" if family == "poisson" else "gaussian")
     values = frame.get_column(roles.target)
     plain = values.to_numpy() if dtype.is_numeric() else np.array(values.to_list(), dtype=object)
-    codes, response = classify(plain, roles.target)
+    codes, response = classify_target(plain, roles.target, text=not dtype.is_numeric())
     column = nw.new_series(roles.target, codes, nw.Float64, backend=frame.implementation)
     return frame.with_columns(column), response
 

@@ -165,6 +165,8 @@ class Category:
         Number of rare categories in the training rows.
     number : bool, default False
         Whether the categories are whole numbers, such as codes.
+    written : str, default ""
+        An example of the categories, if nearly all are numbers such as 181,0 that are read as text.
     """
 
     kind: ClassVar[str] = "category"
@@ -174,6 +176,7 @@ class Category:
     other: bool = False
     pooled: int = 0
     number: bool = False
+    written: str = ""
 
     def features(self) -> tuple[str, ...]:
         """Return the name of each 0/1 feature."""
@@ -270,11 +273,12 @@ class Date:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is not used, and the reason."""
+    """A column that is not used, and the reason; `written` is as in `Category`."""
 
     kind: ClassVar[str] = "left out"
     name: str
     reason: str
+    written: str = ""
 
     def features(self) -> tuple[str, ...]:
         """Return no name."""
@@ -343,10 +347,12 @@ KINDS: dict[str, Any] = {
 
 
 def to_plain(encoding: Encoding) -> dict[str, Any]:
-    """Return an encoding as plain values, for a model file; the usual unit goes without saying."""
+    """Return an encoding as plain values, for a model file; what is usual goes without saying."""
     values: dict[str, Any] = asdict(encoding)  # type: ignore[call-overload]
     if values.get("unit") == 1:
         del values["unit"]
+    if values.get("written") == "":
+        del values["written"]
     return {"kind": encoding.kind, **values}
 
 

@@ -38,6 +38,7 @@ from conjoin.tables.names import SEPARATOR
 from conjoin.tables.parse import is_number, usual_date_format
 from conjoin.tables.roles import Roles, check_roles
 from conjoin.tables.schema import Schema
+from conjoin.tables.written import written_numbers
 from conjoin.text import quoted
 
 # Categories with a 0/1 feature of their own. It bounds the features that one text column adds. A
@@ -350,7 +351,10 @@ def _text(frame: Frame, name: str, rows: int, missing: str) -> Encoding:
         special = _numbers_or_dates(frame, name, known, rows, missing)
         if special is not None:
             return special
-    return _category_of(name, counts, rows, missing)
+    found = _category_of(name, counts, rows, missing)
+    if isinstance(found, Category | LeftOut):
+        return replace(found, written=written_numbers(known))
+    return found
 
 
 def _category_of(name: str, counts: Mapping[Any, int], rows: int, missing: str) -> Encoding:

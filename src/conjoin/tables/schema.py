@@ -135,6 +135,8 @@ class Schema:
         for e in self.encodings:
             if isinstance(e, Vector) and e.name in self.columns:
                 _check_length(frame.get_column(e.name), len(e.fill), what)
+            if isinstance(e, Category) and e.written and e.name in self.columns:
+                _check_text(frame.get_column(e.name), e.written, what)
         ready = self._ready(frame)
         selected = self.select(with_castable_types(frame, numbers, days), what, set(ready))
         rows = np.empty((len(frame), len(self.inputs)))
@@ -285,6 +287,15 @@ def _check_length(column: nw.Series[Any], entries: int, what: str) -> None:
         raise DataError(
             f"Column {column.name!r} of {what} has a list of {wrong.item(0)} numbers; at fitting "
             f"all lists had {entries}. Give lists of {entries} numbers."
+        )
+
+
+def _check_text(column: nw.Series[Any], example: str, what: str) -> None:
+    """Refuse numbers where texts such as 181,0 were categories: no number is one of them."""
+    if column.dtype.is_numeric():
+        raise DataError(
+            f"Column {column.name!r} of {what} was text such as {example!r} at fitting, but now it "
+            "has numbers; fit again with numbers, or give the same texts."
         )
 
 
