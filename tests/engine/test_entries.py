@@ -62,17 +62,17 @@ def test_predictions_stand_behind_the_columns():
     assert three.unit("named", 1)[0].tolist() == [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
 
 
-def test_the_only_row_of_a_dataset_of_classes_does_not_decide_on_weights(rows):
-    assert np.array_equal(rows.capped_counts(), rows.counts())  # numbers
+@pytest.mark.parametrize("values", [["no", "yes"], [0.5, 1.0, 2.5]], ids=["classes", "numbers"])
+def test_the_only_row_of_a_dataset_does_not_decide_on_weights(rows, values):
+    assert np.array_equal(rows.capped_counts(), rows.counts())  # datasets of the same size
     rng = np.random.default_rng(0)
     sizes = {"large": 200, "small": 1}
     tables = {
-        name: {"a": rng.normal(size=n), "y": rng.choice(["no", "yes"], n)}
-        for name, n in sizes.items()
+        name: {"a": rng.normal(size=n), "y": rng.choice(values, n)} for name, n in sizes.items()
     }
     table = collect(tables, target="y")
-    classes = Rows.of(table, make_study(table, Request(target="y")))
-    counts = classes.counts()
+    unequal = Rows.of(table, make_study(table, Request(target="y")))
+    counts = unequal.counts()
     assert counts.max() == pytest.approx(0.5)
-    assert classes.capped_counts().max() == pytest.approx(3 * counts.mean())
-    assert np.allclose(classes.capped_counts()[:200], counts[:200])
+    assert unequal.capped_counts().max() == pytest.approx(3 * counts.mean())
+    assert np.allclose(unequal.capped_counts()[:200], counts[:200])

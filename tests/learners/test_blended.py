@@ -114,7 +114,7 @@ def test_shapes_of_classes_are_averaged_by_their_log_loss(rows, monkeypatch):
     both = row_losses(found.held_out, classes.y, classes.response).mean()
     assert both < 1.02 * min(own)
     # A row of three classes has three lines, and costs as much as three rows.
-    monkeypatch.setattr(module, "MOST_ROWS", 899)
+    monkeypatch.setattr(module, "MOST_CLASS_ROWS", 899)
     assert "parts" not in learner.cross_fit(classes, GROUP).settings
 
 
@@ -125,6 +125,24 @@ def test_many_rows_and_given_trees_have_one_shape(rows, monkeypatch):
     assert "parts" not in settings
     assert learner.hastened(settings)["rounds"] == 5
     assert blended(Boosting(leaves=8)) == Boosting(leaves=8)
+
+
+def test_trees_with_many_leaves_come_in_where_rows_suffice(rows, monkeypatch):
+    tried = []
+    cross_fit = Boosting.cross_fit
+
+    def spy(self, rows, group, progress=None, *, keep=False):
+        tried.append(self.shape)
+        return cross_fit(self, rows, group, progress, keep=keep)
+
+    monkeypatch.setattr(Boosting, "cross_fit", spy)
+    learner = Blended(Boosting(rounds=5))
+    learner.cross_fit(rows, GROUP)
+    assert tried == list(module.PARTS)
+    tried.clear()
+    monkeypatch.setattr(module, "ENOUGH_FOR_LARGE", 300)
+    learner.cross_fit(rows, GROUP)
+    assert tried == [*module.PARTS, "large"]
 
 
 @pytest.fixture(scope="module")

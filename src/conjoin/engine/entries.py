@@ -42,9 +42,8 @@ from conjoin.tables import DatasetCollection
 # What the average is made of, by the names of strategies.
 AVERAGED = ("linear", "corrected", "residual", "curves", "learner named", "learner pooled",
             "learner separate", "learner clusters")  # fmt: skip
-# Times the mean that a row of classes or counts may count when weights are found. Datasets count
-# the same, so the only row of a small one would count as much as hundreds of another, and its luck
-# would decide. Between 1 and 3 nothing changes.
+# Times the mean that a row may count when weights are found. Datasets count the same, so the only
+# row of a small one would count as much as hundreds of another, and its luck would decide.
 MOST_COUNT = 3.0
 # Strategies of a learner by the kind of their column.
 KINDS = {
@@ -160,8 +159,6 @@ class Rows:
     def capped_counts(self) -> FloatArray:
         """Return how much every row counts when weights are found; see `MOST_COUNT`."""
         counts = self.counts()
-        if self.response.family == "gaussian":
-            return counts
         return np.minimum(counts, MOST_COUNT * counts.mean())
 
     def units_of_resampling(self) -> IntArray:

@@ -23,16 +23,18 @@ from typing import Any
 import numpy as np
 
 from conjoin._typing import BoolArray, FloatArray, IntArray, Progress
-from conjoin.learners.boosting import Boosting
+from conjoin.learners.boosting import ENOUGH_FOR_LARGE, Boosting
 from conjoin.learners.rows import CrossFitted, LearnerRows, Model, group_count
 from conjoin.strategies.stacking import find_weights
 
-# Shapes of trees that are averaged, all of which cost little with few rows.
+# Shapes of trees that are averaged, all of which cost little with few rows. Trees with many leaves
+# come in where they can be filled.
 PARTS = ("usual", "small", "tiny", "random", "sampled")
-# Rows, times lines of a row, up to which shapes are averaged. All of them are cross-fitted and
-# nested, which takes about twice the time of choosing one; with more rows the gain shrinks and the
-# time grows.
-MOST_ROWS = 5_000
+MORE_PARTS = (*PARTS, "large")
+# Rows up to which shapes are averaged, and rows times lines of classes and counts, which take
+# longer. All of them are cross-fitted, and nested up to as many rows, which takes up to twice the
+# time of choosing one; with more rows the gain shrinks and the time grows.
+MOST_ROWS, MOST_CLASS_ROWS = 20_000, 5_000
 # Shapes with a smaller weight are left out: they would cost more than they bring.
 LEAST_WEIGHT = 0.1
 # Datasets from which they are the units of resampling of the weights; with fewer it is rows.
@@ -54,7 +56,7 @@ class Blended:
     boosting : Boosting
         What is trained; with many rows it alone.
     shapes : tuple of str
-        Shapes of trees that are averaged.
+        Shapes of trees that are averaged; those of `PARTS` with "large" where rows suffice for it.
 
     Examples
     --------
@@ -89,14 +91,17 @@ class Blended:
         keep: bool = False,
     ) -> CrossFitted:
         """Predict each group of rows by trees of the others, averaged over shapes."""
+        most = MOST_ROWS if rows.response.family == "gaussian" else MOST_CLASS_ROWS
         # Models that are kept predict the rows of a large table, for which one shape is enough.
-        if keep or len(rows) * rows.lines > MOST_ROWS:
+        if keep or len(rows) * rows.lines > most:
             return self.boosting.cross_fit(rows, group, progress, keep=keep)
         quick, found = self.boosting.quicker(), []
-        for done, shape in enumerate(self.shapes):
+        large = self.shapes == PARTS and len(rows) >= ENOUGH_FOR_LARGE
+        shapes = MORE_PARTS if large else self.shapes
+        for done, shape in enumerate(shapes):
             found.append(replace(quick, shape=shape).cross_fit(rows, group))
             if progress is not None:
-                progress(done + 1, len(self.shapes))
+                progress(done + 1, len(shapes))
         weights = self._weights(found, rows, np.ones(len(rows), dtype=bool))
         kept = [part for part, weight in zip(found, weights) if weight >= LEAST_WEIGHT]
         weights = self._weights(kept, rows, np.ones(len(rows), dtype=bool))
