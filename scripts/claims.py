@@ -52,7 +52,7 @@ class Claim:
     claimed_without: float
 
 
-def claims(name: str, seed: int, learner: str) -> Iterator[Claim]:
+def claims(name: str, seed: int, learner: str = "linear") -> Iterator[Claim]:
     """Yield the claims of one table and split."""
     data = load(name)
     train, test = splits(data, SHARE, seed=seed)

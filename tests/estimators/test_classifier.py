@@ -127,7 +127,8 @@ def test_assign_a_new_shop():
         (np.full(600, "same"), "has one class in all rows, 'same'"),
         (np.where(np.arange(600) == 3, np.nan, 1.0), "1 missing labels"),
         (np.array(["a", None] * 300, dtype=object), "300 missing labels"),
-        (np.arange(600).astype(str), "600 classes in 600 rows"),
+        (np.array([f"c{k}" for k in range(600)]), "600 classes in 600 rows"),
+        (np.arange(600).astype(str), "holds numbers written as text, such as '0'"),
     ],
 )
 def test_bad_targets_get_one_sentence(y, words):
