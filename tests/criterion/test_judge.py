@@ -28,6 +28,16 @@ def test_pairs_of_datasets(moments):
         np.testing.assert_allclose(ends[k], one.interval, rtol=0.05, atol=1e-3)
 
 
+def test_pairs_that_are_apart(moments):
+    judged = Judge.of(moments)
+    pairs = [((int(i),), (int(j),)) for i, j in zip(*np.triu_indices(12, 1))]
+    answers, _ = judged.verdicts(pairs, delta=0.1, interval=True)
+    found = judged.are_apart(pairs, delta=0.1)
+    assert found.tolist() == [answer == "apart" for answer in answers]
+    assert 0 < found.sum() < len(pairs)
+    assert judged.are_apart([], delta=0.1).shape == (0,)
+
+
 def test_merges_of_groups(moments):
     pairs = [((0, 3, 6), (9,)), ((11,), (8, 5, 2)), ((1, 4), (7, 10)), ((2,), (5,))]
     judged = Judge.of(moments)

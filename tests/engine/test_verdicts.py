@@ -93,5 +93,6 @@ def test_a_verdict_never_contradicts_the_estimated_gain(monkeypatch):
     judge = conjoin.partition(tables, target="y").analysis.judge
     found = judge.judge([pair], delta=0.1, interval=True)
     assert found.answers == ("undecided",) and found.p_values[0] == 1
+    assert not judge.are_apart([pair], delta=0.1).any()
     exact = replace(judge, scatter=None).judge([pair], delta=0.1, interval=True)
     assert exact.answers == ("apart",)  # the exact law knows one noise only

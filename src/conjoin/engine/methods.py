@@ -107,8 +107,7 @@ class Candidates:
         return make_sound(labels, self.moments.n, tree, self.joins.changes, self._apart)
 
     def _apart(self, pairs: Sequence[Join]) -> BoolArray:
-        answers, _ = self.judge.verdicts(pairs, delta=self.delta, interval=False)
-        return np.array([answer == "apart" for answer in answers], dtype=bool)
+        return self.judge.are_apart(pairs, delta=self.delta)
 
 
 @dataclass(frozen=True, eq=False)
