@@ -42,6 +42,7 @@ from conjoin.tables import DatasetCollection
 
 # Values of a column from which a curve may be more than a line and a bend.
 FEWEST_VALUES = 5
+# Values that are looked at first: counting those of a million takes a while.
 FEW_KNOWN = 1_000
 # Rows of the datasets from which the column is chosen, and of those from which variances are
 # estimated: the evidence of a column is clear by then, and so are a dozen variances.
@@ -214,7 +215,7 @@ def _best_design(rows: _Rows) -> _Design | None:
 def _may_bend(values: FloatArray, dataset: IntArray) -> bool:
     """Say whether a column has enough values, and varies inside datasets."""
     known = values[np.isfinite(values)]
-    first = known[:FEW_KNOWN]  # of many values the first are nearly always enough
+    first = known[:FEW_KNOWN]  # nearly always enough
     if len(np.unique(first)) < FEWEST_VALUES and len(np.unique(known)) < FEWEST_VALUES:
         return False
     same = dataset[1:] == dataset[:-1]

@@ -34,8 +34,7 @@ from conjoin.tables import DatasetCollection
 FEWEST_ROWS = 5  # rows of a cluster from which its mean features may be stored: fewer disclose them
 # Degrees of freedom at most that the noise of known datasets counts for against the rows of a new
 # one. Datasets without a noise of their own may differ in noise all the same: they need 20 residual
-# degrees of freedom to show it (`models.own_noise`). Chosen with `scripts.new_datasets`, see
-# docs/method.md: between 10 and 50 errors change little.
+# degrees of freedom to show it (`models.own_noise`).
 MOST_NOISE_DF = 20.0
 TINY = 1e-300  # in place of zero, where a cluster has no information at all
 
