@@ -16,10 +16,9 @@ import numpy as np
 
 from conjoin._typing import FloatArray, IntArray
 from conjoin.moments.resample import canonical_order
+from conjoin.tables.assemble import MULTIPLIER
 from conjoin.tables.dataset import DatasetCollection
 
-# An odd number of 64 bits, the golden ratio: times it every bit of a value moves the upper ones.
-MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)  # bits; the upper half of a product comes back to the lower one
 
 

@@ -156,21 +156,17 @@ def stacked_weights(H: FloatArray, seed: int) -> FloatArray:
     return found
 
 
-def share_of_gain(gain: FloatArray, unit: IntArray) -> float:
+def share_of_total(total: FloatArray) -> float:
     """Return how far to go from a plain prediction towards a better one, between 0 and 1.
 
-    `gain` (n,) is by how much each row's loss falls. With G its sum and s the standard error of G
-    over units, the share is G / s between 0 and 1: a gain of one standard error is taken entirely,
-    half of one half-way, and a loss not at all. (G^2 / (G^2 + s^2) was worse on small tables.)
+    `total` (U,) is by how much the loss of each unit falls. With G its sum and s the standard error
+    of G over units, the share is G / s between 0 and 1: a gain of one standard error is taken
+    entirely, half of one half-way, and a loss not at all. (G^2 / (G^2 + s^2) was worse on small
+    tables.)
 
-    >>> share_of_gain(np.array([1.0, 1.0, 1.2, 0.8]), np.arange(4))
+    >>> share_of_total(np.array([2.2, 1.8]))
     1.0
     """
-    return share_of_total(np.bincount(unit, gain).astype(np.float64)[np.unique(unit)])
-
-
-def share_of_total(total: FloatArray) -> float:
-    """Do the same with the sums of the gain of each unit (U,)."""
     total = total / 2.0 ** np.frexp(np.abs(total).max())[1]  # gains of 1e240 have no squares
     G, U = float(total.sum()), len(total)
     error = math.sqrt(U * float(np.var(total, ddof=1))) if U > 1 else 0.0
